@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "values/binary.h"
+#include "values/case_data.h"
+#include "values/kernel_spec.h"
+#include "values/run_result.h"
+
+namespace kagent::runner {
+
+// Where a buffer lies in its block of whole pages, which has sentinels on both sides.
+enum class Placement {
+  aligned,    // starts at a multiple of 64 bytes, plus `offset_elements`
+  end_of_block,  // ends where an inaccessible page starts (rounded down to the parameter's alignment)
+};
+
+struct CallLayout {
+  Placement placement = Placement::aligned;
+  int offset_elements = 0;       // shifts every buffer by so many elements (kept to a declared alignment)
+  std::uint8_t poison = 0xA5;    // fills outputs and workspaces before the call
+};
+
+struct SamplePlan {
+  std::vector<int> slots;     // the prepared slots that the calls go round, in this order
+  int repetitions = 1;        // calls in the sample
+  bool cold = true;           // sweep the caches before each call (outside the clock) or not at all
+  std::uint8_t poison = 0x5A; // outputs are poisoned before the sample
+};
+
+struct RunnerLimits {
+  std::chrono::milliseconds start{10'000};
+  std::chrono::milliseconds step{10'000};     // one call, or one sample
+  std::uint64_t memory_bytes = std::uint64_t{4} << 30;  // beyond the buffers that kagent itself asks for
+  std::vector<int> cpus;                      // where the candidate runs; empty: anywhere
+  bool allow_unsandboxed = false;
+};
+
+// One live, isolated process that holds one binary. Every step has its time limit; after an outcome other than ok the
+// process is dead and later steps answer launch_failed. A StageError means that the machine failed, not the candidate.
+class Session {
+ public:
+  virtual ~Session() = default;
+
+  // Lays out the arguments of one call under the number `slot` (0..63), replacing what was there: buffers are allocated,
+  // inputs copied in, outputs and workspaces poisoned.
+  virtual Result<RunResult> prepare(int slot, const CallInputs& inputs, const CallLayout& layout) = 0;
+  // New contents of the same shapes at the same addresses; inout restored, outputs poisoned again.
+  virtual Result<RunResult> refill(int slot, const CallInputs& inputs, std::uint8_t poison) = 0;
+  // One call; inout buffers are NOT restored by it.
+  virtual Result<RunResult> call(int slot) = 0;
+  // `repetitions` calls, inout buffers restored before each (outside the clock). child_time is the sum over the calls.
+  virtual Result<RunResult> sample(const SamplePlan& plan) = 0;
+  // The buffers (inputs too, to see whether they were changed) as they are now. Empty if the process died: ask again
+  // with a step to learn how.
+  virtual Result<std::vector<BufferImage>> read(int slot) = 0;
+  // Gives the slot's memory back.
+  virtual Result<RunResult> release(int slot) = 0;
+};
+
+class Runner {
+ public:
+  virtual ~Runner() = default;
+  // Parameters in the entry's order, with the dtypes that the binary has (all-double for a reference).
+  // A process that cannot even start its code answers the first step with its outcome.
+  virtual Result<std::unique_ptr<Session>> start(const Binary& binary, const std::vector<Parameter>& parameters,
+                                                 const RunnerLimits& limits) = 0;
+};
+
+// Runs host code: a sandboxed process for each session.
+std::unique_ptr<Runner> make_host_runner();
+
+}  // namespace kagent::runner

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "values/choice.h"
+
+namespace kagent::selection {
+
+// Everything that decides; gathered by the caller, so that choosing is pure.
+struct Inputs {
+  std::string architecture;
+  KernelKey key;                             // of the project as it is now
+  std::vector<Variant> working_tree;         // each list newest generation first
+  std::vector<Variant> local_branches;
+  std::vector<Variant> remote_branches;      // empty unless remote_variants
+  bool remote_variants = false;
+  std::vector<std::string> broken;           // variants that could not be read, with the reason
+};
+
+// The first that matches the key, in the order working tree, local branches, remote branches; else the baseline.
+// The file's hash must be the recorded one: an edited variant file is stale.
+Choice choose(const Inputs& inputs);
+
+}  // namespace kagent::selection

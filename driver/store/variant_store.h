@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "values/error.h"
+#include "values/variant.h"
+
+namespace kagent::store {
+
+// A file that goes into the variant's commit as it is on disk.
+struct ProjectFile {
+  std::filesystem::path path;  // absolute, inside the repository
+};
+
+struct NewVariant {
+  Evidence evidence;                  // generation is given by the store
+  std::string source;                 // text of the variant file
+  std::vector<ProjectFile> files;     // the kernel's source, project headers and golden folder
+  std::optional<std::string> parent_branch;  // the generation before; HEAD if none
+};
+
+// The variants of one project: branches kagent/<kernel>/<arch>/g<NNN>-<hash8> of its git repository, and files below
+// variants/ in its working tree. Never touches working tree, index or HEAD, except promote(), which writes variants/.
+class VariantStore {
+ public:
+  // Where `project` (a folder) is versioned. Without git only variants/ in the working tree is seen, and accepted
+  // variants are written into the state folder's `variants/` instead of a branch.
+  // Errors name what git refuses and the fix (foreign owner: safe.directory; unsupported extension; ...).
+  static Result<VariantStore> open(const std::filesystem::path& project, const std::filesystem::path& build_folder);
+  VariantStore(VariantStore&&) noexcept;
+  VariantStore& operator=(VariantStore&&) noexcept;
+  ~VariantStore();
+
+  bool has_git() const;
+  std::string description() const;                 // for doctor: which repository, worktree, shallow, detached, ...
+  std::filesystem::path repository_root() const;   // working tree's root; the project itself without git
+  std::filesystem::path state_folder() const;      // <git common dir>/kagent, or <build folder>/kagent/state
+  // Files whose change means that variants may have changed (for the depfile): HEAD, packed-refs, the loose file of
+  // `branch` if it has one, the stamp in the state folder; remote ones only when asked for. Only existing files.
+  std::vector<std::filesystem::path> watched_files(const std::string& branch, bool remote) const;
+
+  // Every variant of a kernel and architecture at one place, newest generation first. Broken ones are left out and
+  // named in `broken` ("kagent/...: variant.json: ..."), which never fails the rest.
+  Result<std::vector<Variant>> list(const std::string& kernel, const std::string& architecture, VariantPlace place,
+                                    std::vector<std::string>* broken = nullptr) const;
+  // Architectures with variants of a kernel, at any place; and kernels that have any.
+  Result<std::vector<std::string>> architectures(const std::string& kernel) const;
+  Result<std::vector<std::string>> kernels() const;
+  Result<Variant> find(const std::string& branch) const;
+
+  // Commits an accepted variant on a new branch and returns it (retries on races; 5 s in all). Touches the stamp.
+  Result<Variant> add(const NewVariant& variant);
+  // Deletes the branch (asked for by the user). Touches the stamp.
+  Result<void> remove(const std::string& branch);
+  // Writes the variant's files into variants/<kernel>/<arch>/ of the working tree, for review and commit by the user.
+  Result<std::vector<std::filesystem::path>> promote(const Variant& variant);
+  // Marks that selection may give something else now.
+  Result<void> touch_stamp();
+
+ private:
+  struct Implementation;
+  explicit VariantStore(std::unique_ptr<Implementation> implementation);
+  std::unique_ptr<Implementation> implementation_;
+};
+
+// variant.json as text, and back (strict: unknown format version or missing field is an error).
+std::string to_json(const Evidence& evidence);
+Result<Evidence> evidence_from_json(const std::string& text);
+
+}  // namespace kagent::store

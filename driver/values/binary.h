@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+
+#include "values/outcome.h"
+
+namespace kagent {
+
+// A compiled candidate (or baseline, or reference), ready for a runner.
+struct Binary {
+  std::filesystem::path executable;  // holds the code and the runner's runtime
+  std::string object_hash;           // SHA-256 of the object file that the compiler made of the source
+  std::string symbol;                // the entry's mangled name
+};
+
+// What a toolchain answers: a binary (outcome ok), or a failure of the candidate with its diagnostics.
+struct CompileResult {
+  Outcome outcome = Outcome::ok;
+  std::string diagnostics;  // distilled, valid UTF-8, no terminal escapes; warnings too when ok
+  Binary binary;            // when ok
+  std::chrono::milliseconds duration{0};
+};
+
+}  // namespace kagent

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "values/candidate.h"
+#include "values/decision.h"
+#include "values/outcome.h"
+#include "values/verdict.h"
+
+namespace kagent {
+
+// The record of one candidate's way through the stages, whatever its outcome.
+struct Trial {
+  std::int64_t id = 0;         // given by the store
+  std::string kernel;
+  std::string architecture;    // as filed: "x86-64-v3"
+  std::string key;             // KernelKey::hash: what the trial is valid for
+  std::string candidate_hash;  // SHA-256 of the rendered source
+  std::string object_hash;     // empty if it did not compile
+  Candidate candidate;
+  Outcome outcome = Outcome::ok;
+  std::string detail;                // one line
+  std::optional<double> score_ns;    // weighted time of a call in racing (geometric mean over the timed cases)
+  double compile_s = 0, verify_s = 0, measure_s = 0;
+  std::string started;               // UTC, ISO 8601
+};
+
+}  // namespace kagent
