@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+namespace kagent::cli {
+
+// Documented in docs/commands.md and `kagent --help`.
+enum ExitCode : int {
+  kDone = 0,            // also: 'no improvement, the original stays'
+  kNegative = 1,        // the answer is no: verification failed, a required variant is missing
+  kWrongUse = 2,        // wrong arguments, or input that cannot be used; the message has the fix
+  kMachineFailed = 3,   // a stage could not do its job: no compiler, disk full, ...
+  kInternalError = 70,  // a broken invariant of kagent: please report
+  kInterrupted = 130,   // Ctrl-C; everything finished is kept
+};
+
+// What a parsed command line does; returns an ExitCode. Set by the chosen subcommand's callback.
+using Action = std::function<int()>;
+
+// One function a subcommand, each in its own file: declares options with help and an example, and sets `action`.
+void add_log(CLI::App& app, Action& action);
+
+// Options that several subcommands share.
+struct ProjectOption {
+  std::filesystem::path folder = ".";  // any folder inside the project; variants/ and git are found from there
+};
+void add_project_option(CLI::App& command, ProjectOption& option);
+
+struct BuildOption {
+  std::filesystem::path folder = "build";  // build tree of a project that calls kagent_optimize_kernel()
+  std::string target;                      // narrows down when several targets have the kernel
+};
+void add_build_option(CLI::App& command, BuildOption& option);
+
+// An example shown at the end of --help.
+void add_example(CLI::App& command, const std::string& example);
+
+// Parses, runs, and turns every exception into one line on standard error (with the fix) and an exit code.
+int run(int argc, char** argv);
+
+}  // namespace kagent::cli
