@@ -8,12 +8,11 @@
 
 namespace kagent::cli {
 
-// Documented in docs/commands.md and `kagent --help`.
+// Documented in `kagent --help`.
 enum ExitCode : int {
   kDone = 0,            // also: 'no improvement, the original stays'
   kNegative = 1,        // the answer is no: verification failed, a required variant is missing
-  kWrongUse = 2,        // wrong arguments, or input that cannot be used; the message has the fix
-  kMachineFailed = 3,   // a stage could not do its job: no compiler, disk full, ...
+  kWrongUse = 2,        // wrong arguments, unusable input, or a missing tool; the message has the fix
   kInternalError = 70,  // a broken invariant of kagent: please report
   kInterrupted = 130,   // Ctrl-C; everything finished is kept
 };

@@ -35,7 +35,7 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", std::string("kagent ") + kVersion);
   app.require_subcommand(1);
   app.footer(
-      "Exit codes: 0 done (also 'no improvement'), 1 the answer is no, 2 wrong use, 3 the machine failed,\n"
+      "Exit codes: 0 done (also 'no improvement'), 1 the answer is no, 2 wrong use or unusable input,\n"
       "70 internal error, 130 interrupted.");
   Action action;
   add_log(app, action);

@@ -4,6 +4,7 @@
 #include <expected>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace kagent {
@@ -32,6 +33,13 @@ class UserError : public std::runtime_error {
  private:
   std::string fix_;
 };
+
+// The value, or its StageError as a UserError: for the callers that have no other answer than to stop.
+template <class T>
+T require(Result<T>&& result) {
+  if (!result) throw UserError(result.error());
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
 
 // A broken invariant of kagent itself. Caught once in cli/.
 class InternalError : public std::logic_error {

@@ -112,8 +112,8 @@ struct KernelSpec {
     return nullptr;
   }
   const Case* find_case(std::string_view name) const {
-    for (const Case& entry : cases)
-      if (entry.name == name) return &entry;
+    for (const Case& known : cases)
+      if (known.name == name) return &known;
     return nullptr;
   }
 };

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "build_step/generated_source.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cctype>
+
+namespace kagent::build_step {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kNotice[] = "// Written by kagent; changes are lost. `kagent explain` says why this was chosen.\n";
+
+std::string identifier(std::string text) {
+  for (char& character : text)
+    if (!std::isalnum(static_cast<unsigned char>(character))) character = '_';
+  return text;
+}
+
+std::string include_line(const fs::path& source) {
+  std::string escaped;
+  for (char character : source.string()) {
+    if (character == '"' || character == '\\') escaped += '\\';
+    escaped += character;
+  }
+  return "#include \"" + escaped + "\"\n";
+}
+
+// Features of a level that both GCC and Clang can ask for (System V ABI, x86-64 micro-architecture levels).
+std::string supported(const std::string& level) {
+  auto all = [](std::initializer_list<const char*> features) {
+    std::string text;
+    for (const char* feature : features)
+      text += fmt::format("{}__builtin_cpu_supports(\"{}\")", text.empty() ? "" : " && ", feature);
+    return text;
+  };
+  if (level == "x86-64-v4") return all({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"});
+  if (level == "x86-64-v3") return all({"avx", "avx2", "bmi", "bmi2", "fma"});
+  if (level == "x86-64-v2") return all({"sse3", "ssse3", "sse4.1", "sse4.2", "popcnt"});
+  return "1";
+}
+
+}  // namespace
+
+std::string baseline_source(const fs::path& source) { return kNotice + include_line(source); }
+
+std::string isolated_name(const std::string& target, const std::string& kernel, const std::string& architecture) {
+  return "kagent_" + identifier(target) + "_" + identifier(kernel) + "_" + identifier(architecture);
+}
+
+Dispatcher dispatcher_source(const fs::path& source, const std::string& entry, const std::string& symbol,
+                             const std::string& target, const std::string& kernel,
+                             std::vector<DispatchedLevel> levels) {
+  // Highest first; the names sort that way.
+  std::ranges::sort(levels, std::greater<>{}, &DispatchedLevel::architecture);
+  const std::size_t colon = entry.rfind("::");
+  const std::string last = colon == std::string::npos ? entry : entry.substr(colon + 2);
+  const std::string scope = colon == std::string::npos ? "::" : "::" + entry.substr(0, colon + 2);
+  const std::string baseline = last + "_kagent_baseline";
+  const std::string resolver = isolated_name(target, kernel, "resolve");
+
+  Dispatcher dispatcher;
+  dispatcher.source = fmt::format("{}#define {} {}\n{}#undef {}\n#include \"dispatch.inc\"\n", kNotice, last, baseline,
+                                  include_line(source), last);
+  std::string& text = dispatcher.resolver;
+  text = kNotice;
+  text += "#pragma GCC system_header\n";
+  for (const DispatchedLevel& level : levels) text += fmt::format("extern \"C\" void {}();\n", level.function);
+  // Runs before the program's own code, where instrumented code would crash.
+  text += fmt::format(
+      "extern \"C\" __attribute__((used, no_sanitize(\"address\", \"undefined\", \"thread\"))) void (*{}())() {{\n"
+      "  __builtin_cpu_init();\n",
+      resolver);
+  for (const DispatchedLevel& level : levels)
+    text += fmt::format("  if ({}) return {};\n", supported(level.architecture), level.function);
+  text += fmt::format("  return reinterpret_cast<void (*)()>(&{}{});\n}}\n", scope, baseline);
+  text += fmt::format("extern \"C\" void {}() __asm__(\"{}\") __attribute__((ifunc(\"{}\"), visibility(\"default\")));\n",
+                      isolated_name(target, kernel, "entry"), symbol, resolver);
+  return dispatcher;
+}
+
+}  // namespace kagent::build_step

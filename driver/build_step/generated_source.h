@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "values/choice.h"
+
+namespace kagent::build_step {
+
+// A level of one kernel in a library that dispatches at run time.
+struct DispatchedLevel {
+  std::string architecture;  // "x86-64-v3"
+  std::string function;      // the isolated variant's symbol, from isolated_name()
+};
+
+// What the build compiles where no variant is chosen: the project's own file, included by its path, so that its
+// relative includes, __FILE__ and debug information are what they were.
+std::string baseline_source(const std::filesystem::path& source);
+
+// The symbol under which a level's variant is linked: unique over targets, kernels and levels.
+std::string isolated_name(const std::string& target, const std::string& kernel, const std::string& architecture);
+
+// Baseline under another name plus an ifunc that is resolved once, when the program is loaded, to the highest level
+// that the processor has. `entry` as in the spec, `symbol` its mangled name.
+struct Dispatcher {
+  std::string source;    // the main generated file
+  std::string resolver;  // "dispatch.inc" beside it, which it includes
+};
+Dispatcher dispatcher_source(const std::filesystem::path& source, const std::string& entry, const std::string& symbol,
+                             const std::string& target, const std::string& kernel,
+                             std::vector<DispatchedLevel> levels);
+
+}  // namespace kagent::build_step

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "build_step/kernel_context.h"
+
+#include <fmt/core.h>
+
+#include "build_step/header_list.h"
+#include "spec/spec.h"
+#include "toolchain/host_toolchain.h"
+#include "util/files.h"
+#include "util/hash.h"
+
+namespace kagent::build_step {
+namespace {
+
+namespace fs = std::filesystem;
+
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+  if (from.empty()) return;
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+// -D and -U in order, with the folders of this checkout written as placeholders: another clone has the same key.
+std::string portable_definitions(const toolchain::CompileCommand& command, const KernelRequest& request) {
+  std::string text;
+  for (const std::string& definition : command.definitions()) text += definition + "\n";
+  replace_all(text, request.build_dir.string(), "${BUILD}");
+  replace_all(text, request.project_dir.string(), "${PROJECT}");
+  return text;
+}
+
+Result<void> hash_golden(KernelContext& context) {
+  for (const fs::path& file : context.spec.files) {
+    auto hash = util::sha256_file(file);
+    if (!hash) return std::unexpected(hash.error());
+    if (file.filename() == "kernel.json" && file.parent_path() == context.spec.folder)
+      context.key.spec = *hash;
+    else
+      context.key.golden[portable_path(file, context.spec.folder)] = *hash;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string filed_architecture(const BuildOutput& output) {
+  return output.architecture == "native" ? toolchain::machine_level() : output.architecture;
+}
+
+Result<KernelContext> load_context(const KernelRequest& request, const BuildOutput& output) {
+  KernelContext context;
+  context.request = request;
+  context.architecture = filed_architecture(output);
+  context.generated = output.generated;
+
+  auto spec = spec::load(request.golden);
+  if (!spec) return std::unexpected(spec.error());
+  context.spec = std::move(*spec);
+  if (context.spec.kernel != request.kernel)
+    return failure(fmt::format("{}/kernel.json: \"kernel\" is \"{}\", but the CMake call names it '{}'",
+                               request.golden.string(), context.spec.kernel, request.kernel),
+                   "use one name in both places");
+
+  auto text = util::read_file(request.source);
+  if (!text) return std::unexpected(text.error());
+  context.source_text = std::move(*text);
+  context.key.source = util::sha256(context.source_text);
+
+  auto command = toolchain::find_compile_command(request.compile_commands, output.generated, request.config);
+  if (!command) return std::unexpected(command.error());
+  context.command = std::move(*command);
+  context.key.definitions = portable_definitions(context.command, request);
+  context.key.standard = context.command.standard();
+
+  auto headers = list_headers(context.command, request.source, context.key.source, request.project_dir,
+                              request.file.parent_path() / ("headers-" + output.architecture + ".json"));
+  if (!headers) return std::unexpected(headers.error());
+  context.headers = std::move(headers->paths);
+  context.key.headers = std::move(headers->hashes);
+
+  if (auto done = hash_golden(context); !done) return std::unexpected(done.error());
+  return context;
+}
+
+}  // namespace kagent::build_step

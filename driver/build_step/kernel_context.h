@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "toolchain/compile_command.h"
+#include "values/error.h"
+#include "values/kernel_key.h"
+#include "values/kernel_request.h"
+#include "values/kernel_spec.h"
+
+namespace kagent::build_step {
+
+// Everything that the project's files say about one architecture of one kernel, read once.
+struct KernelContext {
+  KernelRequest request;
+  std::string architecture;             // as filed: a level, never "native"
+  std::filesystem::path generated;      // the source that the build compiles for it
+  KernelSpec spec;
+  std::string source_text;              // the baseline
+  toolchain::CompileCommand command;    // how the build compiles `generated`
+  std::vector<std::filesystem::path> headers;  // project headers that the baseline includes
+  KernelKey key;
+};
+
+// The architecture that an output is filed under: the machine's level for "native".
+std::string filed_architecture(const BuildOutput& output);
+
+// Reads the context of one output. Errors: what spec, source, compile database or preprocessor say.
+Result<KernelContext> load_context(const KernelRequest& request, const BuildOutput& output);
+
+}  // namespace kagent::build_step
