@@ -78,6 +78,7 @@ Result<void> write_dispatch(const Pick& pick, const BuildOutput& main) {
 
 Result<Choice> choose(const KernelContext& context, const store::VariantStore& variants) {
   selection::Inputs inputs;
+  inputs.kernel = context.request.kernel;
   inputs.architecture = context.architecture;
   inputs.key = context.key;
   inputs.remote_variants = context.request.remote_variants;
@@ -92,6 +93,9 @@ Result<Choice> choose(const KernelContext& context, const store::VariantStore& v
   if (inputs.remote_variants)
     if (auto done = gather(VariantPlace::remote_branch, inputs.remote_branches); !done)
       return std::unexpected(done.error());
+  auto holds = variants.holds(context.request.kernel, context.architecture);
+  if (!holds) return std::unexpected(holds.error());
+  inputs.holds = std::move(*holds);
   return selection::choose(inputs);
 }
 
@@ -132,13 +136,9 @@ Result<void> write_depfile(const Pick& pick, const store::VariantStore& variants
     files.insert(context.spec.files.begin(), context.spec.files.end());
   }
   for (std::size_t i = 0; i < pick.choices.size(); ++i) {
-    const auto& variant = pick.choices[i].variant;
-    const bool branch = variant && variant->place != VariantPlace::working_tree;
-    for (fs::path& file : variants.watched_files(branch ? variant->reference : "", request.remote_variants))
+    const std::string& architecture = pick.contexts[i].architecture;
+    for (fs::path& file : variants.watched_files(request.kernel, architecture, request.remote_variants))
       files.insert(std::move(file));
-    const fs::path in_tree = request.project_dir / "variants" / request.kernel / pick.contexts[i].architecture;
-    std::error_code error;
-    for (const auto& file : fs::directory_iterator(in_tree, error)) files.insert(file.path());
   }
   std::string text = depfile_escaped(stamp) + ":";
   for (const fs::path& file : files) text += " \\\n  " + depfile_escaped(file);

@@ -5,22 +5,29 @@
 #include <vector>
 
 #include "values/choice.h"
+#include "values/hold.h"
 
 namespace kagent::selection {
 
 // Everything that decides; gathered by the caller, so that choosing is pure.
 struct Inputs {
+  std::string kernel;
   std::string architecture;
   KernelKey key;                             // of the project as it is now
   std::vector<Variant> working_tree;         // each list newest generation first
   std::vector<Variant> local_branches;
   std::vector<Variant> remote_branches;      // empty unless remote_variants
   bool remote_variants = false;
-  std::vector<std::string> broken;           // variants that could not be read, with the reason
+  std::vector<std::string> broken;           // variants that could not be read: "<reference>: <reason>"
+  std::vector<Hold> holds;                   // variants that a rollback took out
 };
 
 // The first that matches the key, in the order working tree, local branches, remote branches; else the baseline.
 // The file's hash must be the recorded one: an edited variant file is stale.
 Choice choose(const Inputs& inputs);
+
+// Whether there is a usable variant for the key at all, held or not. If so the kernel has a result: a build in mode
+// MISSING does not tune it again, also after a rollback.
+bool has_result(const Inputs& inputs);
 
 }  // namespace kagent::selection

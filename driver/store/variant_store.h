@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "store/evidence_json.h"
 #include "values/error.h"
+#include "values/hold.h"
 #include "values/variant.h"
 
 namespace kagent::store {
@@ -28,10 +30,14 @@ struct NewVariant {
 // variants/ in its working tree. Never touches working tree, index or HEAD, except promote(), which writes variants/.
 class VariantStore {
  public:
-  // Where `project` (a folder) is versioned. Without git only variants/ in the working tree is seen, and accepted
-  // variants are written into the state folder's `variants/` instead of a branch.
+  // Where `project` (a folder) is versioned. Without git, or in a folder that the repository around it ignores, only
+  // variants/ in the working tree is seen, and accepted variants are written into the state folder's `variants/`
+  // instead of a branch and listed as local ones.
   // Errors name what git refuses and the fix (foreign owner: safe.directory; unsupported extension; ...).
   static Result<VariantStore> open(const std::filesystem::path& project, const std::filesystem::path& build_folder);
+  // The same as if there was no git: for a build that goes on, after a warning, where open() failed.
+  static Result<VariantStore> open_without_git(const std::filesystem::path& project,
+                                               const std::filesystem::path& build_folder);
   VariantStore(VariantStore&&) noexcept;
   VariantStore& operator=(VariantStore&&) noexcept;
   ~VariantStore();
@@ -40,9 +46,11 @@ class VariantStore {
   std::string description() const;                 // for doctor: which repository, worktree, shallow, detached, ...
   std::filesystem::path repository_root() const;   // working tree's root; the project itself without git
   std::filesystem::path state_folder() const;      // <git common dir>/kagent, or <build folder>/kagent/state
-  // Files whose change means that variants may have changed (for the depfile): HEAD, packed-refs, the loose file of
-  // `branch` if it has one, the stamp in the state folder; remote ones only when asked for. Only existing files.
-  std::vector<std::filesystem::path> watched_files(const std::string& branch, bool remote) const;
+  // Files and folders whose change means that the variants of a kernel and architecture may have changed (for the
+  // depfile): HEAD, packed-refs, the folder of its branches, variants/ in the working tree, the stamp (made if it is
+  // missing); remote-tracking branches only when asked for. All of them exist.
+  std::vector<std::filesystem::path> watched_files(const std::string& kernel, const std::string& architecture,
+                                                   bool remote) const;
 
   // Every variant of a kernel and architecture at one place, newest generation first. Broken ones are left out and
   // named in `broken` ("kagent/...: variant.json: ..."), which never fails the rest.
@@ -58,7 +66,17 @@ class VariantStore {
   // Deletes the branch (asked for by the user). Touches the stamp.
   Result<void> remove(const std::string& branch);
   // Writes the variant's files into variants/<kernel>/<arch>/ of the working tree, for review and commit by the user.
-  Result<std::vector<std::filesystem::path>> promote(const Variant& variant);
+  // Refuses where the file there was edited since it was written (its hash is not the recorded one), unless forced.
+  Result<std::vector<std::filesystem::path>> promote(const Variant& variant, bool force = false);
+
+  // Rollbacks. They are records in the state folder: no branch is touched, and release() undoes them.
+  Result<std::vector<Hold>> holds(const std::string& kernel, const std::string& architecture) const;
+  // Takes every variant above `generation` out of selection (0 leaves the baseline) and lets the others back in.
+  // Returns what is held now. Touches the stamp.
+  Result<std::vector<Hold>> roll_back(const std::string& kernel, const std::string& architecture, int generation);
+  // Lets every held variant back in; how many there were. Touches the stamp.
+  Result<int> release(const std::string& kernel, const std::string& architecture);
+
   // Marks that selection may give something else now.
   Result<void> touch_stamp();
 
@@ -67,9 +85,5 @@ class VariantStore {
   explicit VariantStore(std::unique_ptr<Implementation> implementation);
   std::unique_ptr<Implementation> implementation_;
 };
-
-// variant.json as text, and back (strict: unknown format version or missing field is an error).
-std::string to_json(const Evidence& evidence);
-Result<Evidence> evidence_from_json(const std::string& text);
 
 }  // namespace kagent::store

@@ -46,4 +46,8 @@ struct Variant {
   std::string source;     // text of the variant file
 };
 
+// What makes a variant unusable whatever it is compared with, in words: its evidence names another kernel or
+// architecture, or a source name that is a path. Empty if nothing does. Evidence is untrusted: anybody may write a branch.
+std::string flaw(const Variant& variant, const std::string& kernel, const std::string& architecture);
+
 }  // namespace kagent
