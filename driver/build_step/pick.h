@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "build_step/kernel_context.h"
+#include "selection/selection.h"
 #include "store/variant_store.h"
 #include "values/choice.h"
 
@@ -22,8 +23,8 @@ struct Pick {
 // Reads the project's files and looks at the variants; writes nothing.
 Result<Pick> pick(const KernelRequest& request, const store::VariantStore& variants);
 
-// The variant that the build would take for one architecture, and why.
-Result<Choice> choose(const KernelContext& context, const store::VariantStore& variants);
+// What decides for one architecture, gathered for selection::choose() and selection::has_result().
+Result<selection::Inputs> selection_inputs(const KernelContext& context, const store::VariantStore& variants);
 
 // Writes the generated sources, each only if its text changed, and choice.json beside them.
 Result<void> write_sources(const Pick& pick);

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loop/verification.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "spec/spec.h"
+
+namespace kagent::loop {
+namespace {
+
+using runner::CallLayout;
+using runner::Placement;
+using runner::Session;
+
+// Two patterns whose bytes differ everywhere: an element that keeps both was not written. As floats both are finite
+// and unlike any result.
+constexpr std::uint8_t kFirstPoison = 0xA5;
+constexpr std::uint8_t kSecondPoison = 0x5A;
+// Runs on equal inputs that must agree bit by bit (facts: numerics, harness).
+constexpr int kRepeats = 5;
+// A candidate may be this much slower than the baseline before it counts as hung, plus a fixed allowance for start-up
+// work in its first call.
+constexpr int kStepFactor = 20;
+constexpr std::chrono::milliseconds kStepAllowance{2'000};
+
+// The parameters as the fp64 reference has them.
+std::vector<Parameter> reference_parameters(const KernelSpec& spec) {
+  std::vector<Parameter> parameters;
+  for (Parameter parameter : spec.parameters) {
+    if (parameter.kind == ParameterKind::stream) continue;
+    if (is_floating(parameter.dtype)) parameter.dtype = DType::float64;
+    parameters.push_back(std::move(parameter));
+  }
+  return parameters;
+}
+
+Tensor as_double(const Tensor& tensor, bool absolute) {
+  Tensor wide = make_tensor(DType::float64, tensor.shape);
+  for (std::int64_t i = 0; i < tensor.element_count(); ++i)
+    wide.set(i, absolute ? std::abs(tensor.at(i)) : tensor.at(i));
+  return wide;
+}
+
+CallInputs for_reference(const CallInputs& inputs, bool absolute) {
+  CallInputs wide = inputs;
+  for (auto& [name, tensor] : wide.tensors)
+    if (is_floating(tensor.dtype)) tensor = as_double(tensor, absolute);
+  if (absolute)
+    for (auto& [name, value] : wide.scalars) value = std::abs(value);
+  return wide;
+}
+
+std::map<std::string, Tensor> written(const KernelSpec& spec, std::vector<BufferImage> images, bool widen) {
+  std::map<std::string, Tensor> outputs;
+  for (BufferImage& image : images) {
+    const Parameter* parameter = spec.find_parameter(image.parameter);
+    if (!parameter || !parameter->is_written()) continue;
+    const bool wide = widen && is_floating(image.contents.dtype) && image.contents.dtype != DType::float64;
+    outputs[image.parameter] = wide ? as_double(image.contents, false) : std::move(image.contents);
+  }
+  return outputs;
+}
+
+// One call on fresh buffers; the images, or how the process failed.
+struct Called {
+  RunResult result;
+  std::vector<BufferImage> images;
+};
+
+Result<Called> call_once(Session& session, const CallInputs& inputs, const CallLayout& layout) {
+  Called called;
+  auto prepared = session.prepare(0, inputs, layout);
+  if (!prepared) return std::unexpected(prepared.error());
+  called.result = *prepared;
+  if (called.result.outcome != Outcome::ok) return called;
+  auto ran = session.call(0);
+  if (!ran) return std::unexpected(ran.error());
+  called.result = *ran;
+  if (called.result.outcome != Outcome::ok) return called;
+  auto images = session.read(0);
+  if (!images) return std::unexpected(images.error());
+  called.images = std::move(*images);
+  if (!called.images.empty()) return called;
+  // It died after its call had answered; the next step says how.
+  auto after = session.call(0);
+  if (!after) return std::unexpected(after.error());
+  called.result = *after;
+  return called;
+}
+
+bool has_contraction(const KernelSpec& spec) {
+  return std::ranges::any_of(spec.tolerance, [](const auto& entry) { return entry.second.contraction; });
+}
+
+// Fills in what the fp64 reference says about a check.
+Result<void> ask_reference(const KernelSpec& spec, Session& reference, Check& check) {
+  auto ask = [&](bool absolute) -> Result<std::map<std::string, Tensor>> {
+    auto called = call_once(reference, for_reference(check.inputs, absolute), {});
+    if (!called) return std::unexpected(called.error());
+    if (called->result.outcome != Outcome::ok)
+      return failure(fmt::format("the reference {} on {}: {} ({})", spec.reference->function, check.inputs.label,
+                                 name(called->result.outcome), called->result.detail),
+                     "correct " + spec.reference->source.string());
+    return written(spec, std::move(called->images), false);
+  };
+  auto outputs = ask(false);
+  if (!outputs) return std::unexpected(outputs.error());
+  check.expected.from = ExpectedFrom::reference;
+  check.expected.tensors = std::move(*outputs);
+  if (!has_contraction(spec)) return {};
+  auto magnitude = ask(true);
+  if (!magnitude) return std::unexpected(magnitude.error());
+  check.expected.magnitude = std::move(*magnitude);
+  return {};
+}
+
+// Runs the baseline on a check: its outputs where nothing better is known, its errors otherwise. It must pass.
+Result<std::chrono::nanoseconds> ask_baseline(const KernelSpec& spec, Session& baseline, Check& check) {
+  auto called = call_once(baseline, check.inputs, {});
+  if (!called) return std::unexpected(called.error());
+  const std::string fix =
+      "correct the kernel, the tolerance or the reference; an edge input that the operation does not define belongs "
+      "into stress.skip of kernel.json, one that sizes forbid into \"requires\"";
+  if (called->result.outcome != Outcome::ok)
+    return failure(fmt::format("the baseline itself fails on {}: {} ({})", check.inputs.label,
+                               name(called->result.outcome), called->result.detail),
+                   fix);
+  if (check.expected.tensors.empty()) {
+    check.expected.from = ExpectedFrom::baseline;
+    check.expected.tensors = written(spec, called->images, true);
+    return called->result.child_time;
+  }
+  Verdict verdict = verifier::compare(spec, check.inputs, check.expected, called->images);
+  if (verdict.outcome != Outcome::ok)
+    return failure("the baseline itself is outside of its tolerance: " + verdict.reason, fix);
+  for (OutputError& error : verdict.errors) check.baseline_errors[error.parameter] = std::move(error);
+  return called->result.child_time;
+}
+
+std::int64_t count_elements(const KernelSpec& spec, const CallInputs& inputs) {
+  std::int64_t count = 0;
+  for (const Parameter& parameter : spec.parameters) {
+    if (!parameter.is_buffer()) continue;
+    auto shape = spec::extents(parameter, inputs.sizes);
+    if (shape) count += Tensor{parameter.dtype, *shape, {}}.element_count();
+  }
+  return count;
+}
+
+std::string_view name(ExpectedFrom from) {
+  switch (from) {
+    case ExpectedFrom::recorded: return "recorded";
+    case ExpectedFrom::reference: return "reference";
+    case ExpectedFrom::baseline: return "baseline";
+  }
+  return "";
+}
+
+// The spec's cases, hidden sizes and edge inputs, cheap first and timed last.
+Result<std::vector<Check>> plan(const KernelSpec& spec, std::uint64_t seed) {
+  std::vector<Check> checks;
+  auto add = [&](CallInputs inputs, bool timed) {
+    Check check{.inputs = std::move(inputs), .expected = {}, .baseline_errors = {}, .elements = 0, .timed = timed};
+    check.elements = count_elements(spec, check.inputs);
+    checks.push_back(std::move(check));
+  };
+  for (const Case& one : spec.cases) {
+    auto inputs = spec::generate_inputs(spec, one, seed);
+    if (!inputs) return std::unexpected(inputs.error());
+    auto recorded = spec::recorded_expected(spec, one);
+    if (!recorded) return std::unexpected(recorded.error());
+    add(std::move(*inputs), one.timed);
+    if (*recorded) checks.back().expected = std::move(**recorded);
+  }
+  for (const Case& one : spec::hidden_cases(spec, seed)) {
+    auto inputs = spec::generate_inputs(spec, one, seed);
+    if (!inputs) return std::unexpected(inputs.error());
+    add(std::move(*inputs), false);
+  }
+  const Case* smallest = nullptr;
+  std::int64_t least = 0;
+  for (std::size_t i = 0; i < spec.cases.size(); ++i)
+    if (checks[i].elements > 0 && (!smallest || checks[i].elements < least))
+      smallest = &spec.cases[i], least = checks[i].elements;
+  if (smallest) {
+    auto edges = spec::edge_inputs(spec, *smallest, seed);
+    if (!edges) return std::unexpected(edges.error());
+    for (CallInputs& inputs : *edges) add(std::move(inputs), false);
+  }
+  std::ranges::stable_sort(checks, {}, [](const Check& check) { return std::pair(check.timed, check.elements); });
+  return checks;
+}
+
+// A spec under which a trivial output passes on a timed case proves nothing.
+Result<void> demand_sharpness(const KernelSpec& spec, const Check& check) {
+  if (!check.timed || check.elements == 0) return {};
+  std::vector<std::string> passing = verifier::trivial_passes(spec, check.inputs, check.expected);
+  if (passing.empty()) return {};
+  return failure(fmt::format("{}: the tolerance is so loose that a trivial output passes: {}", check.inputs.label,
+                             passing.front()),
+                 "make the tolerance in kernel.json tighter, or the inputs larger in magnitude");
+}
+
+CallLayout layout_of(std::size_t check) {
+  constexpr std::array<CallLayout, 3> kLayouts{{
+      {Placement::aligned, 0, kFirstPoison},
+      {Placement::end_of_block, 0, kFirstPoison},
+      {Placement::aligned, 1, kFirstPoison},
+  }};
+  return kLayouts[check % kLayouts.size()];
+}
+
+}  // namespace
+
+Result<VerificationSuite> VerificationSuite::prepare(const KernelSpec& spec, runner::Runner& runner,
+                                                     const Binary& baseline, const std::optional<Binary>& reference,
+                                                     std::uint64_t seed, const runner::RunnerLimits& limits) {
+  VerificationSuite suite;
+  suite.spec_ = &spec;
+  suite.limits_ = limits;
+  auto checks = plan(spec, seed);
+  if (!checks) return std::unexpected(checks.error());
+  suite.checks_ = std::move(*checks);
+
+  // The project's own code gets all the time it needs, within reason.
+  runner::RunnerLimits patient = limits;
+  patient.step = std::chrono::minutes(5);
+  auto baseline_session = runner.start(baseline, spec.parameters, patient);
+  if (!baseline_session) return std::unexpected(baseline_session.error());
+  std::unique_ptr<Session> reference_session;
+  if (reference) {
+    auto started = runner.start(*reference, reference_parameters(spec), patient);
+    if (!started) return std::unexpected(started.error());
+    reference_session = std::move(*started);
+  }
+
+  std::chrono::nanoseconds slowest{0};
+  for (Check& check : suite.checks_) {
+    // A recorded contraction still needs S from the reference; recorded values stay the expected ones.
+    const bool recorded = !check.expected.tensors.empty();
+    if (reference_session && (!recorded || has_contraction(spec))) {
+      Check asked = check;
+      if (auto done = ask_reference(spec, *reference_session, asked); !done) return std::unexpected(done.error());
+      if (!recorded) check.expected = std::move(asked.expected);
+      else check.expected.magnitude = std::move(asked.expected.magnitude);
+    }
+    auto time = ask_baseline(spec, **baseline_session, check);
+    if (!time) return std::unexpected(time.error());
+    slowest = std::max(slowest, *time);
+    if (auto done = demand_sharpness(spec, check); !done) return std::unexpected(done.error());
+    if (spec.find_case(check.inputs.label))
+      suite.expected_from_.push_back(fmt::format("{}: {}", check.inputs.label, name(check.expected.from)));
+  }
+  suite.limits_.step = kStepAllowance + kStepFactor * std::chrono::ceil<std::chrono::milliseconds>(slowest);
+  return suite;
+}
+
+Result<VerificationReport> VerificationSuite::verify(const Binary& binary, runner::Runner& runner) const {
+  VerificationReport report;
+  auto started = runner.start(binary, spec_->parameters, limits_);
+  if (!started) return std::unexpected(started.error());
+  Session& session = **started;
+
+  // Takes a verdict into the report; false ends the verification.
+  auto passes = [&report](Verdict verdict) {
+    for (const OutputError& error : verdict.errors) {
+      double& most = report.max_error_over_bound[error.parameter];
+      most = std::max(most, error.error_over_bound);
+    }
+    if (verdict.outcome != Outcome::ok) report.outcome = verdict.outcome, report.detail = verdict.reason;
+    report.verdicts.push_back(std::move(verdict));
+    return report.outcome == Outcome::ok;
+  };
+  auto failed = [&report](const Check& check, const RunResult& result) {
+    report.outcome = result.outcome;
+    report.detail = check.inputs.label + ": " + result.detail;
+    return report;
+  };
+
+  bool repeated = false;
+  for (std::size_t i = 0; i < checks_.size(); ++i) {
+    const Check& check = checks_[i];
+    auto first = call_once(session, check.inputs, layout_of(i));
+    if (!first) return std::unexpected(first.error());
+    if (first->result.outcome != Outcome::ok) return failed(check, first->result);
+    if (!passes(verifier::compare(*spec_, check.inputs, check.expected, first->images, &check.baseline_errors)))
+      return report;
+
+    // The cheapest check that has data is repeated to see whether results are stable; the others run twice, for the poison.
+    const int repeats = !repeated && check.elements > 0 ? kRepeats : 2;
+    repeated = repeated || check.elements > 0;
+    for (int repeat = 1; repeat < repeats; ++repeat) {
+      auto refilled = session.refill(0, check.inputs, kSecondPoison);
+      if (!refilled) return std::unexpected(refilled.error());
+      if (refilled->outcome != Outcome::ok) return failed(check, *refilled);
+      auto ran = session.call(0);
+      if (!ran) return std::unexpected(ran.error());
+      if (ran->outcome != Outcome::ok) return failed(check, *ran);
+      auto again = session.read(0);
+      if (!again) return std::unexpected(again.error());
+      if (!passes(verifier::check_written(*spec_, check.inputs, first->images, kFirstPoison, *again, kSecondPoison)) ||
+          !passes(verifier::check_repeat(*spec_, check.inputs, first->images, *again)) ||
+          !passes(verifier::compare(*spec_, check.inputs, check.expected, *again, &check.baseline_errors)))
+        return report;
+    }
+  }
+  return report;
+}
+
+}  // namespace kagent::loop

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runner/runner.h"
+#include "values/binary.h"
+#include "values/case_data.h"
+#include "values/kernel_spec.h"
+#include "values/verdict.h"
+#include "verifier/verifier.h"
+
+namespace kagent::loop {
+
+// One set of inputs with what is known about its results.
+struct Check {
+  CallInputs inputs;
+  Expected expected;
+  verifier::BaselineErrors baseline_errors;
+  std::int64_t elements = 0;                  // over all buffers: what is cheap comes first
+  bool timed = false;                         // of a timed case: always after the untimed ones
+};
+
+// What a binary's way through the checks gave.
+struct VerificationReport {
+  Outcome outcome = Outcome::ok;
+  std::string detail;                          // of the first failure
+  std::vector<Verdict> verdicts;               // of the checks that ran to a verdict
+  std::map<std::string, double> max_error_over_bound;  // an output, over all checks
+};
+
+// The checks of one kernel under one secret seed: the spec's cases, hidden sizes and edge inputs, cheap ones first.
+// Everything but the candidate's own runs is done once, by prepare().
+class VerificationSuite {
+ public:
+  // Runs reference and baseline on every check. The baseline must pass its own spec: if it fails, the error says where
+  // and how to go on. `reference` is absent where the spec names none.
+  static Result<VerificationSuite> prepare(const KernelSpec& spec, runner::Runner& runner, const Binary& baseline,
+                                           const std::optional<Binary>& reference, std::uint64_t seed,
+                                           const runner::RunnerLimits& limits);
+
+  // Runs every check in a fresh process, in different placements and with different poison, and stops at the first
+  // failure. Safe to call from several threads.
+  Result<VerificationReport> verify(const Binary& binary, runner::Runner& runner) const;
+
+  const std::vector<Check>& checks() const { return checks_; }
+  // "training: reference", one line for each case of the spec.
+  const std::vector<std::string>& expected_from() const { return expected_from_; }
+  // A step may take this long: a multiple of the baseline's slowest call.
+  std::chrono::milliseconds step_limit() const { return limits_.step; }
+
+ private:
+  const KernelSpec* spec_ = nullptr;
+  runner::RunnerLimits limits_;
+  std::vector<Check> checks_;
+  std::vector<std::string> expected_from_;
+};
+
+}  // namespace kagent::loop
