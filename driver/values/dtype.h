@@ -11,9 +11,20 @@ namespace kagent {
 
 // Element types of buffers and scalars. Names as in kernel.json.
 enum class DType {
-  float64, float32, float16, bfloat16, float8_e4m3, float8_e5m2,
-  int8, int16, int32, int64,
-  uint8, uint16, uint32, uint64,
+  float64,
+  float32,
+  float16,
+  bfloat16,
+  float8_e4m3,
+  float8_e5m2,
+  int8,
+  int16,
+  int32,
+  int64,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
   boolean,  // "bool": one byte, 0 or 1
 };
 
@@ -31,7 +42,8 @@ double largest_finite(DType dtype);
 double load_as_double(DType dtype, const std::byte* element);
 // Rounds to nearest even into the type; saturates integers, overflows floats to infinity (e4m3: NaN).
 void store_from_double(DType dtype, double value, std::byte* element);
-// Distance of two floating values in units in the last place of the type; NaNs are equal to each other, +0 to -0.
+// How many representable values of the type lie between a and b, both rounded to it first: 0 for equal values, two
+// NaNs, and +0 against -0; infinite if only one of them is finite. For integers the difference.
 double ulp_distance(DType dtype, double a, double b);
 
 }  // namespace kagent
