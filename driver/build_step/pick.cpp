@@ -7,7 +7,6 @@
 #include <set>
 
 #include "build_step/generated_source.h"
-#include "selection/selection.h"
 #include "util/files.h"
 
 namespace kagent::build_step {
@@ -76,14 +75,15 @@ Result<void> write_dispatch(const Pick& pick, const BuildOutput& main) {
 
 }  // namespace
 
-Result<Choice> choose(const KernelContext& context, const store::VariantStore& variants) {
+Result<selection::Inputs> selection_inputs(const KernelContext& context, const store::VariantStore& variants) {
+  const std::string& kernel = context.request.kernel;
   selection::Inputs inputs;
-  inputs.kernel = context.request.kernel;
+  inputs.kernel = kernel;
   inputs.architecture = context.architecture;
   inputs.key = context.key;
   inputs.remote_variants = context.request.remote_variants;
   auto gather = [&](VariantPlace place, std::vector<Variant>& list) -> Result<void> {
-    auto found = variants.list(context.request.kernel, context.architecture, place, &inputs.broken);
+    auto found = variants.list(kernel, context.architecture, place, &inputs.broken);
     if (!found) return std::unexpected(found.error());
     list = std::move(*found);
     return {};
@@ -93,10 +93,10 @@ Result<Choice> choose(const KernelContext& context, const store::VariantStore& v
   if (inputs.remote_variants)
     if (auto done = gather(VariantPlace::remote_branch, inputs.remote_branches); !done)
       return std::unexpected(done.error());
-  auto holds = variants.holds(context.request.kernel, context.architecture);
+  auto holds = variants.holds(kernel, context.architecture);
   if (!holds) return std::unexpected(holds.error());
   inputs.holds = std::move(*holds);
-  return selection::choose(inputs);
+  return inputs;
 }
 
 Result<Pick> pick(const KernelRequest& request, const store::VariantStore& variants) {
@@ -105,10 +105,10 @@ Result<Pick> pick(const KernelRequest& request, const store::VariantStore& varia
     if (output.architecture == kDispatch) continue;
     auto context = load_context(request, output);
     if (!context) return std::unexpected(context.error());
-    auto choice = choose(*context, variants);
-    if (!choice) return std::unexpected(choice.error());
+    auto inputs = selection_inputs(*context, variants);
+    if (!inputs) return std::unexpected(inputs.error());
+    result.choices.push_back(selection::choose(*inputs));
     result.contexts.push_back(std::move(*context));
-    result.choices.push_back(std::move(*choice));
   }
   return result;
 }
