@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+# One object for each given level: compiled with its -march, then made to share nothing with the rest of the program
+# by `kagent isolate`, so that inline functions compiled for a higher level are never called below it.
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)
+
+function(_kagent_add_level level)
+  set(object "kagent-object-${kagent_kernel}-${kagent_target}-${level}")
+  set(generated "${kagent_generated_${level}}")
+  add_library(${object} OBJECT "${generated}")
+  _kagent_mark_generated("${generated}" ${object})
+  add_dependencies(${object} "kagent-pick-${kagent_kernel}-${kagent_target}")
+
+  # The configuration's name is part of the path, since its object differs.
+  set(isolated "${kagent_folder}/${level}/${kagent_kernel}")
+  if(CMAKE_CONFIGURATION_TYPES)
+    set(isolated "${kagent_folder}/${level}/$<CONFIG>/${kagent_kernel}")
+  endif()
+  string(APPEND isolated "${CMAKE_CXX_OUTPUT_EXTENSION}")
+  add_custom_command(
+    OUTPUT "${isolated}"
+    COMMAND KAgent::kagent isolate --request "${kagent_request}" --architecture ${level}
+      --object "$<TARGET_OBJECTS:${object}>" --output "${isolated}"
+    DEPENDS KAgent::kagent "$<TARGET_OBJECTS:${object}>"
+    COMMENT "Isolating ${kagent_kernel} for ${level}"
+    VERBATIM)
+  set(isolate "kagent-isolate-${kagent_kernel}-${kagent_target}-${level}")
+  add_custom_target(${isolate} DEPENDS "${isolated}")
+  add_dependencies(${isolate} ${object})
+  set_target_properties(${object} ${isolate} PROPERTIES FOLDER kagent)
+  add_dependencies(${kagent_target} ${isolate})
+
+  set_property(TARGET ${kagent_target} APPEND PROPERTY SOURCES "${isolated}")
+  set(paths "${isolated}")
+  if(CMAKE_CONFIGURATION_TYPES)
+    list(TRANSFORM CMAKE_CONFIGURATION_TYPES REPLACE "^(.+)$" "${kagent_folder}/${level}/\\1/${kagent_kernel}${CMAKE_CXX_OUTPUT_EXTENSION}"
+      OUTPUT_VARIABLE paths)
+  endif()
+  set_source_files_properties(${paths} TARGET_DIRECTORY ${kagent_target} PROPERTIES
+    GENERATED ON EXTERNAL_OBJECT ON)
+endfunction()
+
+# Compiles the level as the target compiles its sources: called when nothing about the target changes any more.
+function(_kagent_finish_level level)
+  set(object "kagent-object-${kagent_kernel}-${kagent_target}-${level}")
+  cmake_path(GET kagent_source FILENAME name)
+  set(generated "${kagent_folder}/${level}/${name}")
+  _kagent_copy_source_properties("${kagent_source}" "${generated}" ${kagent_target} ${object})
+
+  # Evaluated for the level's object, by CMake itself: generator expressions on language and configuration hold.
+  foreach(name IN ITEMS COMPILE_OPTIONS COMPILE_DEFINITIONS INCLUDE_DIRECTORIES COMPILE_FEATURES)
+    set_property(TARGET ${object} PROPERTY ${name} "$<TARGET_PROPERTY:${kagent_target},${name}>")
+  endforeach()
+  target_include_directories(${object} SYSTEM PRIVATE "$<TARGET_PROPERTY:${kagent_target},SYSTEM_INCLUDE_DIRECTORIES>")
+  foreach(name IN ITEMS CXX_STANDARD CXX_STANDARD_REQUIRED CXX_EXTENSIONS CXX_VISIBILITY_PRESET
+                        VISIBILITY_INLINES_HIDDEN NO_SYSTEM_FROM_IMPORTED)
+    get_property(is_set TARGET ${kagent_target} PROPERTY ${name} SET)
+    if(is_set)
+      get_target_property(value ${kagent_target} ${name})
+      set_property(TARGET ${object} PROPERTY ${name} "${value}")
+    endif()
+  endforeach()
+  get_target_property(type ${kagent_target} TYPE)
+  if(type MATCHES "^(SHARED|MODULE)_LIBRARY$")
+    get_target_property(symbol ${kagent_target} DEFINE_SYMBOL)
+    if(NOT symbol)
+      string(MAKE_C_IDENTIFIER "${kagent_target}_EXPORTS" symbol)
+    endif()
+    target_compile_definitions(${object} PRIVATE ${symbol})
+  endif()
+
+  # What isolation needs: machine code (no link-time optimisation), position independent for every kind of target,
+  # and no symbol that is unique in the whole process. Source options come last, so -march wins over the target's.
+  # The baseline is compiled with the target's warnings; system headers are not marked as such here, so -w.
+  set_target_properties(${object} PROPERTIES POSITION_INDEPENDENT_CODE ON INTERPROCEDURAL_OPTIMIZATION OFF
+    DISABLE_PRECOMPILE_HEADERS ON UNITY_BUILD OFF EXPORT_COMPILE_COMMANDS ON)
+  foreach(config IN LISTS CMAKE_CONFIGURATION_TYPES CMAKE_BUILD_TYPE)
+    string(TOUPPER ${config} config)
+    set_property(TARGET ${object} PROPERTY INTERPROCEDURAL_OPTIMIZATION_${config} OFF)
+  endforeach()
+  set(options -march=${level} -w)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    list(APPEND options -fno-gnu-unique)
+  endif()
+  set_property(SOURCE "${generated}" TARGET_DIRECTORY ${object} APPEND PROPERTY COMPILE_OPTIONS "${options}")
+endfunction()
