@@ -5,9 +5,9 @@
 #include <cstdio>
 
 #include "cli/command.h"
-#include "cli/version.h"
 #include "util/text.h"
 #include "values/error.h"
+#include "values/version.h"
 
 namespace kagent::cli {
 namespace {

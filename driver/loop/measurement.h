@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "judge/judge.h"
+#include "runner/runner.h"
+#include "values/binary.h"
+#include "values/decision.h"
+#include "values/kernel_spec.h"
+#include "values/outcome.h"
+
+namespace kagent::loop {
+
+struct MeasurementOptions {
+  runner::RunnerLimits limits;             // of each process; `cpus` is chosen here if it is empty
+  judge::Policy policy;
+  std::chrono::milliseconds budget{60'000};  // no further pair is started past it
+  std::uint64_t seed = 0;                  // of the inputs and of the order of samples; secret
+  std::function<void(int pair, int pairs)> progress;
+  std::function<bool()> interrupted;
+};
+
+// What measuring a candidate gave: a decision, or how the candidate failed in the middle (outcome other than ok).
+struct Measured {
+  Outcome outcome = Outcome::ok;
+  std::string detail;
+  Decision decision;
+  bool interrupted = false;  // the decision is then without meaning
+};
+
+// Candidate against incumbent by the protocol of docs/measuring.md: fresh pairs of processes, ABBA blocks, timed calls
+// verified against each other. Holds the machine-wide measuring lock.
+Result<Measured> measure(runner::Runner& runner, const KernelSpec& spec, const Binary& incumbent,
+                         const Binary& candidate, const MeasurementOptions& options);
+
+// What racing gave one of many candidates.
+struct Raced {
+  Outcome outcome = Outcome::ok;
+  std::string detail;
+  double ratio = 1;   // weighted geometric mean over the timed cases of time(candidate) / time(anchor)
+  int samples = 0;    // more for those near the best
+};
+
+// Quick times of many verified candidates, interleaved with the anchor (the baseline, so that ratios of different rounds
+// and runs can be compared). Same order as `candidates`. Good for ranking, never for accepting.
+Result<std::vector<Raced>> race(runner::Runner& runner, const KernelSpec& spec, const Binary& anchor,
+                                const std::vector<Binary>& candidates, const MeasurementOptions& options);
+
+}  // namespace kagent::loop

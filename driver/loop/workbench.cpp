@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loop/workbench.h"
+
+#include <fmt/core.h>
+
+#include <random>
+
+#include "toolchain/host_toolchain.h"
+#include "util/files.h"
+#include "util/hash.h"
+
+namespace kagent::loop {
+namespace {
+
+namespace fs = std::filesystem;
+
+toolchain::HostToolchainOptions toolchain_options(const build_step::KernelContext& context,
+                                                  const WorkbenchOptions& options) {
+  toolchain::HostToolchainOptions result;
+  result.command = context.command;
+  result.source = context.request.source;
+  result.runtime = options.runtime;
+  result.entry = context.spec.entry;
+  result.parameters = context.spec.parameters;
+  result.libraries = context.spec.rules.libraries;
+  result.visible = {context.request.project_dir, context.request.source.parent_path(), context.request.build_dir};
+  result.covered = {context.spec.folder, context.request.project_dir / ".git", options.state_folder};
+  result.allow_unsandboxed = options.allow_unsandboxed;
+  return result;
+}
+
+// A binary of the project's own code, which must compile.
+Result<Binary> compile_own(toolchain::Toolchain& toolchain, const std::string& what, const std::string& text,
+                           const fs::path& folder) {
+  std::error_code error;
+  fs::remove_all(folder, error);
+  fs::create_directories(folder, error);
+  if (error) return failure(folder.string() + ": " + error.message(), "make the folder writable");
+  auto compiled = toolchain.compile({text, folder});
+  if (!compiled) return std::unexpected(compiled.error());
+  if (compiled->outcome != Outcome::ok)
+    return failure(fmt::format("{} does not compile:\n{}", what, compiled->diagnostics), "correct it; then build again");
+  return compiled->binary;
+}
+
+}  // namespace
+
+std::uint64_t secret_seed() {
+  std::random_device device;
+  return (static_cast<std::uint64_t>(device()) << 32) | device();
+}
+
+Result<std::unique_ptr<Workbench>> Workbench::open(const build_step::KernelContext& context,
+                                                   const WorkbenchOptions& options, ProgressObserver& progress) {
+  std::unique_ptr<Workbench> bench(new Workbench);
+  bench->context_ = context;
+  bench->folder_ = options.state_folder / "candidates" / context.request.kernel / context.architecture;
+  const auto tools = toolchain_options(context, options);
+  bench->toolchain_ = toolchain::make_host_toolchain(tools);
+  bench->runner_ = runner::make_host_runner();
+  bench->limits_.allow_unsandboxed = options.allow_unsandboxed;
+
+  progress.on_event(Preparing{"compiling the baseline"});
+  auto baseline = compile_own(*bench->toolchain_, context.request.source.string(), context.source_text,
+                              bench->folder_ / "baseline");
+  if (!baseline) return std::unexpected(baseline.error());
+  bench->baseline_ = std::move(*baseline);
+
+  if (const auto& reference = context.spec.reference) {
+    progress.on_event(Preparing{"compiling the reference"});
+    auto text = util::read_file(reference->source);
+    if (!text) return std::unexpected(text.error());
+    auto reference_tools = toolchain::make_host_toolchain(toolchain::reference_options(tools, *reference));
+    auto binary = compile_own(*reference_tools, reference->source.string(), *text, bench->folder_ / "reference");
+    if (!binary) return std::unexpected(binary.error());
+    bench->reference_ = std::move(*binary);
+  }
+
+  progress.on_event(Preparing{"checking the baseline"});
+  auto suite = bench->fresh_suite(secret_seed());
+  if (!suite) return std::unexpected(suite.error());
+  bench->suite_ = std::move(*suite);
+  bench->limits_.step = bench->suite_->step_limit();
+  return bench;
+}
+
+Result<VerificationSuite> Workbench::fresh_suite(std::uint64_t seed) {
+  return VerificationSuite::prepare(context_.spec, *runner_, baseline_, reference_, seed, limits_);
+}
+
+fs::path Workbench::folder(const Candidate& candidate) const {
+  const std::string text = render(candidate, context_.request.source.filename().string());
+  return folder_ / util::sha256(text).substr(0, 16);
+}
+
+Result<CompileResult> Workbench::compile(const Candidate& candidate) {
+  const fs::path work = folder(candidate);
+  std::error_code error;
+  fs::remove_all(work, error);
+  fs::create_directories(work, error);
+  if (error) return failure(work.string() + ": " + error.message(), "make the folder writable, or free space");
+  return toolchain_->compile({render(candidate, context_.request.source.filename().string()), work});
+}
+
+void Workbench::drop_binaries() const {
+  std::error_code error;
+  for (const auto& entry : fs::recursive_directory_iterator(folder_, error)) {
+    const bool executable = (entry.status(error).permissions() & fs::perms::owner_exec) != fs::perms::none;
+    if (entry.is_regular_file(error) && (executable || entry.path().extension() == ".o"))
+      fs::remove(entry.path(), error);
+  }
+}
+
+}  // namespace kagent::loop
