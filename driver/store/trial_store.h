@@ -12,18 +12,19 @@
 
 namespace kagent::store {
 
-// That a kernel was tuned to the end for a key, and what came of it: also 'no improvement', so that it is not tuned again.
+// That a kernel was tuned to the end for a key, and what came of it: also 'no improvement', so that it is not tuned
+// again.
 struct Conclusion {
   std::string kernel, architecture, key;
   bool improved = false;
-  std::string variant;    // the branch, if improved
-  std::string reason;     // "every point of the space was tried", "rounds used", "time budget used", ...
+  std::string variant;  // the branch, if improved
+  std::string reason;   // "every point of the space was tried", "rounds used", "time budget used", ...
   int trials = 0;
-  std::string finished;   // UTC, ISO 8601
+  std::string finished;  // UTC, ISO 8601
 };
 
-// Trials and conclusions in SQLite (WAL), one file for a repository. Safe for several processes at once: every call is a
-// transaction of its own, and waits (up to 30 s) for others. A file that is not ours or is from a newer kagent is an
+// Trials and conclusions in SQLite (WAL), one file for a repository. Safe for several processes at once: every call is
+// a transaction of its own, and waits (up to 30 s) for others. A file that is not ours or is from a newer kagent is an
 // error that names it and is left as it is; a damaged one is moved aside with a message, never deleted.
 class TrialStore {
  public:
@@ -31,6 +32,9 @@ class TrialStore {
   TrialStore(TrialStore&&) noexcept;
   TrialStore& operator=(TrialStore&&) noexcept;
   ~TrialStore();
+
+  // One line about a damaged file that was moved aside, for the user; empty if none was.
+  const std::string& notice() const;
 
   // Records a finished trial and gives it its id. A second trial of the same kernel, architecture, key and candidate
   // hash is not recorded again: the id of the first is returned.
@@ -40,13 +44,14 @@ class TrialStore {
                                     const std::string& key) const;
   // Over all keys, newest first.
   Result<std::vector<Trial>> recent(const std::string& kernel, int limit) const;
-  // Changes outcome, detail and score of a recorded trial (a finalist gets its verdict after racing).
+  // Changes outcome, detail, score, verify and measure time of the trial with this id (a finalist gets its verdict
+  // after racing). An error if there is none.
   Result<void> update(const Trial& trial);
 
   Result<void> conclude(const Conclusion& conclusion);
   Result<std::optional<Conclusion>> conclusion(const std::string& kernel, const std::string& architecture,
                                                const std::string& key) const;
-  // After a rollback or on request: the kernel may be tuned again.
+  // On request: the kernel may be tuned again. (A rollback does not do it: what was rolled back is a result too.)
   Result<void> forget_conclusions(const std::string& kernel);
 
  private:

@@ -20,9 +20,9 @@ struct ProjectFile {
 };
 
 struct NewVariant {
-  Evidence evidence;                  // generation is given by the store
-  std::string source;                 // text of the variant file
-  std::vector<ProjectFile> files;     // the kernel's source, project headers and golden folder
+  Evidence evidence;                         // generation is given by the store
+  std::string source;                        // text of the variant file
+  std::vector<ProjectFile> files;            // the kernel's source, project headers and golden folder
   std::optional<std::string> parent_branch;  // the generation before; HEAD if none
 };
 
@@ -43,9 +43,9 @@ class VariantStore {
   ~VariantStore();
 
   bool has_git() const;
-  std::string description() const;                 // for doctor: which repository, worktree, shallow, detached, ...
-  std::filesystem::path repository_root() const;   // working tree's root; the project itself without git
-  std::filesystem::path state_folder() const;      // <git common dir>/kagent, or <build folder>/kagent/state
+  std::string description() const;                // for doctor: which repository, worktree, shallow, detached, ...
+  std::filesystem::path repository_root() const;  // working tree's root; the project itself without git
+  std::filesystem::path state_folder() const;     // <git common dir>/kagent, or <build folder>/kagent/state
   // Files and folders whose change means that the variants of a kernel and architecture may have changed (for the
   // depfile): HEAD, packed-refs, the folder of its branches, variants/ in the working tree, the stamp (made if it is
   // missing); remote-tracking branches only when asked for. All of them exist.

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/evidence_json.h"
+
+#include <cmath>
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <set>
+#include <stdexcept>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "util/text.h"
+
+namespace kagent::store {
+namespace {
+
+using Json = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;
+
+constexpr int kFormat = 1;
+constexpr int kDeepest = 16;  // the format itself nests five levels
+constexpr std::int64_t kHighestGeneration = 999'999;
+
+// --- writing
+
+std::string text(const std::string& value) {
+  return util::clean(value);
+}
+
+// JSON has no infinities; an error of NaN against its bound is worth keeping.
+OrderedJson number(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
+
+template <class Map, class Write>
+OrderedJson object(const Map& map, Write write) {
+  OrderedJson result = OrderedJson::object();
+  for (const auto& [name, value] : map) result[text(name)] = write(value);
+  return result;
+}
+
+OrderedJson write(const KernelKey& key) {
+  return {{"source", text(key.source)},
+          {"headers", object(key.headers, text)},
+          {"definitions", text(key.definitions)},
+          {"standard", text(key.standard)},
+          {"spec", text(key.spec)},
+          {"golden", object(key.golden, text)}};
+}
+
+OrderedJson write(const CaseRatio& entry) {
+  return {{"case", text(entry.case_name)},
+          {"weight", number(entry.weight)},
+          {"incumbent_ns", number(entry.incumbent_ns)},
+          {"candidate_ns", number(entry.candidate_ns)},
+          {"ratio", number(entry.ratio)},
+          {"low", number(entry.low)},
+          {"high", number(entry.high)},
+          {"pairs", entry.pairs},
+          {"comparison", std::string(name(entry.comparison))}};
+}
+
+OrderedJson write(const Decision& decision) {
+  OrderedJson cases = OrderedJson::array();
+  for (const CaseRatio& entry : decision.cases) cases.push_back(write(entry));
+  return {{"comparison", std::string(name(decision.comparison))},
+          {"accepted", decision.accepted},
+          {"ratio", number(decision.ratio)},
+          {"low", number(decision.low)},
+          {"high", number(decision.high)},
+          {"confidence", number(decision.confidence)},
+          {"reason", text(decision.reason)},
+          {"cases", std::move(cases)}};
+}
+
+// --- reading
+
+struct Flaw : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// One JSON object at a place in the file: every key is read by name, and none may be left over.
+class Object {
+ public:
+  Object(const Json& json, std::string place) : json_(json), place_(std::move(place)) {
+    if (!json_.is_object()) throw Flaw((place_.empty() ? "the file" : place_) + " is not an object");
+  }
+
+  const Json& at(const std::string& key) {
+    auto found = json_.find(key);
+    if (found == json_.end()) throw Flaw(place_ + "/" + key + " is missing");
+    read_.insert(key);
+    return *found;
+  }
+  std::string place(const std::string& key) const { return place_ + "/" + key; }
+  Object object(const std::string& key) { return {at(key), place(key)}; }
+
+  std::string string(const std::string& key) {
+    const Json& value = at(key);
+    if (!value.is_string()) throw Flaw(place(key) + " is not a string");
+    return value.get<std::string>();
+  }
+  bool boolean(const std::string& key) {
+    const Json& value = at(key);
+    if (!value.is_boolean()) throw Flaw(place(key) + " is not true or false");
+    return value.get<bool>();
+  }
+  std::int64_t integer(const std::string& key, std::int64_t low, std::int64_t high) {
+    const Json& value = at(key);
+    const bool fits =
+        value.is_number_integer() &&
+        !(value.is_number_unsigned() &&
+          value.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
+    if (!fits || value.get<std::int64_t>() < low || value.get<std::int64_t>() > high)
+      throw Flaw(place(key) + " is not an integer from " + std::to_string(low) + " to " + std::to_string(high));
+    return value.get<std::int64_t>();
+  }
+  double number(const std::string& key) {
+    const Json& value = at(key);
+    if (value.is_number()) return value.get<double>();
+    if (value == "nan") return std::numeric_limits<double>::quiet_NaN();
+    if (value == "inf") return std::numeric_limits<double>::infinity();
+    if (value == "-inf") return -std::numeric_limits<double>::infinity();
+    throw Flaw(place(key) + " is not a number");
+  }
+  // Calls read(key) for every key: for objects whose keys are names.
+  template <class Read>
+  void each(Read read) {
+    for (const auto& item : json_.items()) read(item.key());
+  }
+  std::map<std::string, std::string> strings(const std::string& key) {
+    std::map<std::string, std::string> result;
+    Object inner = object(key);
+    inner.each([&](const std::string& name) { result[name] = inner.string(name); });
+    return result;
+  }
+  void finish() const {
+    for (const auto& item : json_.items())
+      if (!read_.contains(item.key())) throw Flaw(place(item.key()) + " is not a key of this format");
+  }
+
+ private:
+  const Json& json_;
+  std::string place_;
+  std::set<std::string> read_;
+};
+
+Comparison read_comparison(Object& object) {
+  const std::string text = object.string("comparison");
+  for (Comparison value : {Comparison::faster, Comparison::slower, Comparison::same, Comparison::ambiguous})
+    if (name(value) == text) return value;
+  throw Flaw(object.place("comparison") + " '" + text + "' is not one of faster, slower, same, ambiguous");
+}
+
+KernelKey read_key(Object object) {
+  KernelKey key{.source = object.string("source"),
+                .headers = object.strings("headers"),
+                .definitions = object.string("definitions"),
+                .standard = object.string("standard"),
+                .spec = object.string("spec"),
+                .golden = object.strings("golden")};
+  object.finish();
+  return key;
+}
+
+CaseRatio read_case(Object object) {
+  CaseRatio entry{.case_name = object.string("case"),
+                  .weight = object.number("weight"),
+                  .incumbent_ns = object.number("incumbent_ns"),
+                  .candidate_ns = object.number("candidate_ns"),
+                  .ratio = object.number("ratio"),
+                  .low = object.number("low"),
+                  .high = object.number("high"),
+                  .pairs = static_cast<int>(object.integer("pairs", 0, std::numeric_limits<int>::max())),
+                  .comparison = read_comparison(object)};
+  object.finish();
+  return entry;
+}
+
+Decision read_decision(Object object) {
+  Decision decision{.comparison = read_comparison(object),
+                    .accepted = object.boolean("accepted"),
+                    .ratio = object.number("ratio"),
+                    .low = object.number("low"),
+                    .high = object.number("high"),
+                    .confidence = object.number("confidence"),
+                    .cases = {},
+                    .reason = object.string("reason")};
+  const Json& cases = object.at("cases");
+  if (!cases.is_array()) throw Flaw(object.place("cases") + " is not an array");
+  for (std::size_t i = 0; i < cases.size(); ++i)
+    decision.cases.push_back(read_case({cases[i], object.place("cases") + "/" + std::to_string(i)}));
+  object.finish();
+  return decision;
+}
+
+void read_verification(Object object, Evidence& evidence) {
+  const Json& lines = object.at("expected_from");
+  if (!lines.is_array()) throw Flaw(object.place("expected_from") + " is not an array");
+  for (const Json& line : lines) {
+    if (!line.is_string()) throw Flaw(object.place("expected_from") + " holds something that is not a string");
+    evidence.expected_from.push_back(line.get<std::string>());
+  }
+  Object errors = object.object("max_error_over_bound");
+  errors.each([&](const std::string& name) { evidence.max_error_over_bound[name] = errors.number(name); });
+  object.finish();
+}
+
+TunableValues read_tunables(Object object) {
+  TunableValues values;
+  object.each([&](const std::string& name) {
+    values[name] =
+        object.integer(name, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max());
+  });
+  return values;
+}
+
+Evidence read_evidence(const Json& json) {
+  Object object(json, "");
+  if (std::int64_t format = object.integer("format", 1, 1'000'000); format != kFormat)
+    throw Flaw("format " + std::to_string(format) + " is newer than this kagent, which reads " +
+               std::to_string(kFormat));
+  Evidence evidence;
+  evidence.kernel = object.string("kernel");
+  evidence.architecture = object.string("architecture");
+  evidence.generation = static_cast<int>(object.integer("generation", 1, kHighestGeneration));
+  evidence.parent = object.string("parent");
+  evidence.created = object.string("created");
+  evidence.kagent_version = object.string("kagent_version");
+  evidence.source_name = object.string("source_name");
+  evidence.source_hash = object.string("source_hash");
+  evidence.object_hash = object.string("object_hash");
+  evidence.symbol = object.string("symbol");
+  evidence.tunables = read_tunables(object.object("tunables"));
+  evidence.against_baseline = read_decision(object.object("against_baseline"));
+  evidence.against_incumbent = read_decision(object.object("against_incumbent"));
+  read_verification(object.object("verification"), evidence);
+  evidence.proposer = object.string("proposer");
+  evidence.hypothesis = object.string("hypothesis");
+  evidence.reflection = object.string("reflection");
+  evidence.compiler = object.string("compiler");
+  evidence.flags = object.string("flags");
+  evidence.device = object.string("device");
+  evidence.sandbox = object.string("sandbox");
+  evidence.key = read_key(object.object("key"));
+  object.finish();
+  return evidence;
+}
+
+// The parser keeps the last of two equal keys and says nothing: what a person reads could differ from what counts.
+Json parse(std::string_view text) {
+  std::vector<std::set<std::string>> keys;
+  auto watch = [&keys](int depth, Json::parse_event_t event, Json& parsed) {
+    if (depth > kDeepest) throw Flaw("nested too deeply");
+    if (event == Json::parse_event_t::object_start) keys.emplace_back();
+    if (event == Json::parse_event_t::object_end) keys.pop_back();
+    if (event == Json::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second)
+      throw Flaw("key '" + parsed.get<std::string>() + "' is there twice");
+    return true;
+  };
+  return Json::parse(text, watch);
+}
+
+}  // namespace
+
+std::string to_json(const Evidence& evidence) {
+  OrderedJson verification{{"expected_from", OrderedJson::array()},
+                           {"max_error_over_bound", object(evidence.max_error_over_bound, number)}};
+  for (const std::string& line : evidence.expected_from) verification["expected_from"].push_back(text(line));
+  OrderedJson root{{"format", kFormat},
+                   {"kernel", text(evidence.kernel)},
+                   {"architecture", text(evidence.architecture)},
+                   {"generation", evidence.generation},
+                   {"parent", text(evidence.parent)},
+                   {"created", text(evidence.created)},
+                   {"kagent_version", text(evidence.kagent_version)},
+                   {"source_name", text(evidence.source_name)},
+                   {"source_hash", text(evidence.source_hash)},
+                   {"object_hash", text(evidence.object_hash)},
+                   {"symbol", text(evidence.symbol)},
+                   {"tunables", object(evidence.tunables, [](std::int64_t value) { return OrderedJson(value); })},
+                   {"against_baseline", write(evidence.against_baseline)},
+                   {"against_incumbent", write(evidence.against_incumbent)},
+                   {"verification", std::move(verification)},
+                   {"proposer", text(evidence.proposer)},
+                   {"hypothesis", text(evidence.hypothesis)},
+                   {"reflection", text(evidence.reflection)},
+                   {"compiler", text(evidence.compiler)},
+                   {"flags", text(evidence.flags)},
+                   {"device", text(evidence.device)},
+                   {"sandbox", text(evidence.sandbox)},
+                   {"key", write(evidence.key)}};
+  return root.dump(2) + "\n";
+}
+
+Result<Evidence> evidence_from_json(std::string_view text) {
+  if (text.size() > kLargestEvidenceBytes)
+    return failure("variant.json is larger than " + std::to_string(kLargestEvidenceBytes >> 20) + " MiB");
+  try {
+    return read_evidence(parse(text));
+  } catch (const Flaw& flaw) {
+    return failure("variant.json: " + util::clean(flaw.what(), 500));
+  } catch (const Json::exception& error) {
+    return failure("variant.json: " + util::clean(error.what(), 500));
+  }
+}
+
+}  // namespace kagent::store
