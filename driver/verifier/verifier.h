@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -14,6 +15,9 @@ namespace kagent::verifier {
 
 // Baseline's own error on the same inputs, an output parameter each: a candidate may have twice that, plus one ulp.
 using BaselineErrors = std::map<std::string, OutputError>;
+
+// The errors of a verdict on the baseline, for compare().
+BaselineErrors baseline_errors(const Verdict& verdict);
 
 // Compares the buffers after a call with what was expected: outputs element by element against the tolerance, the norm,
 // the baseline's own error; non-finite classes position by position; inputs unchanged; guards intact.
