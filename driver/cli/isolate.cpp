@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <vector>
+
+#include "build_step/generated_source.h"
+#include "build_step/pick.h"
+#include "build_step/request.h"
+#include "cli/command.h"
+#include "toolchain/isolate.h"
+
+namespace kagent::cli {
+namespace {
+
+struct IsolateOptions {
+  std::filesystem::path request, output;
+  std::string architecture;
+  std::vector<std::filesystem::path> objects;
+};
+
+int isolate(const IsolateOptions& options) {
+  const KernelRequest request = require(build_step::load_request(options.request));
+  const auto symbol = require(build_step::chosen_symbol(request, options.architecture));
+  const std::string name = build_step::isolated_name(request.target, request.kernel, options.architecture);
+  require(toolchain::isolate_symbols(options.objects, symbol.value_or(""), name, options.output));
+  return kDone;
+}
+
+}  // namespace
+
+void add_isolate(CLI::App& app, Action& action) {
+  auto options = std::make_shared<IsolateOptions>();
+  CLI::App* command =
+      app.add_subcommand("isolate", "Make one level's object share nothing with the program (called by the build)");
+  command->add_option("--request", options->request, "request.json of one kernel of one target")->required();
+  command->add_option("--architecture", options->architecture, "The level")->required();
+  command->add_option("--object", options->objects, "What the compiler made")->required();
+  command->add_option("--output", options->output, "What is linked")->required();
+  add_example(*command,
+              "kagent isolate --request build/kagent/ops/softmax/request.json --architecture x86-64-v3 "
+              "--object softmax.cpp.o --output softmax.o");
+  command->callback([options, &action] { action = [options] { return isolate(*options); }; });
+}
+
+}  // namespace kagent::cli

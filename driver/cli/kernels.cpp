@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/kernels.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "toolchain/host_toolchain.h"
+#include "util/sandbox.h"
+#include "util/text.h"
+
+namespace kagent::cli {
+
+namespace fs = std::filesystem;
+
+store::VariantStore open_variants(const KernelRequest& request) {
+  auto variants = store::VariantStore::open(request.project_dir, request.build_dir);
+  if (variants) return std::move(*variants);
+  fmt::print(stderr, "kagent: {}: {}\n  fix: {}\n  until then variants come from variants/ alone\n", request.kernel,
+             util::clean(variants.error().message), util::clean(variants.error().fix));
+  return require(store::VariantStore::open_without_git(request.project_dir, request.build_dir));
+}
+
+fs::path find_runtime(const fs::path& given) {
+  if (!given.empty()) {
+    if (fs::exists(given)) return fs::absolute(given);
+    throw UserError("no runtime library " + given.string(), "leave --runtime out, or build the target kagent_runtime");
+  }
+  const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
+  const fs::path installed = folder.parent_path() / "lib/kagent/libkagent_runner.a";
+  const fs::path built = folder.parent_path() / "runner/libkagent_runner.a";
+  for (const fs::path& path : {installed, built})
+    if (fs::exists(path)) return path;
+  throw UserError("libkagent_runner.a is neither at " + installed.string() + " nor at " + built.string(),
+                  "install kagent as a whole, or name the file with --runtime");
+}
+
+loop::TuningOptions tuning_options(const KernelRequest& request, const store::VariantStore& variants,
+                                   const fs::path& runtime) {
+  loop::TuningOptions options;
+  options.bench.runtime = runtime;
+  options.bench.state_folder = variants.state_folder();
+  options.bench.allow_unsandboxed = request.allow_unsandboxed;
+  options.rounds = request.rounds;
+  options.width = request.width;
+  options.time_budget = request.time_budget;
+  options.min_gain = request.min_gain;
+  return options;
+}
+
+std::string obstacle(const build_step::KernelContext& context) {
+  if (context.spec.tunables.empty()) return "the spec has no tunables, and no other proposer is configured";
+  if (!context.command.optimised())
+    return "this build compiles without optimisation (set CMAKE_BUILD_TYPE=Release to tune)";
+  if (!toolchain::machine_runs(context.architecture)) return "this machine does not run " + context.architecture;
+  if (!util::sandbox_state().available && !context.request.allow_unsandboxed)
+    return "no sandbox (" + util::sandbox_state().description +
+           "); install bubblewrap, or set KAGENT_ALLOW_UNSANDBOXED=ON to run candidates without";
+  return {};
+}
+
+}  // namespace kagent::cli

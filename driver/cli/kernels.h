@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "loop/tuning.h"
+#include "store/variant_store.h"
+#include "values/kernel_request.h"
+#include "values/progress.h"
+
+namespace kagent::cli {
+
+// The variants of a request's project. Where git refuses, the build goes on as without git, after a warning.
+store::VariantStore open_variants(const KernelRequest& request);
+
+// libkagent_runner.a: as given, or beside this program, as installed or in the build tree. Throws UserError.
+std::filesystem::path find_runtime(const std::filesystem::path& given);
+
+// What a request asks of the loop, on this machine.
+loop::TuningOptions tuning_options(const KernelRequest& request, const store::VariantStore& variants,
+                                   const std::filesystem::path& runtime);
+
+// Why a kernel cannot or should not be tuned by a build on this machine, in words; empty if it can.
+std::string obstacle(const build_step::KernelContext& context);
+
+}  // namespace kagent::cli

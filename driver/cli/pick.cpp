@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
+
+#include <cstdlib>
+#include <memory>
+
+#include "build_step/pick.h"
+#include "build_step/request.h"
+#include "cli/command.h"
+#include "cli/kernels.h"
+#include "loop/interrupt.h"
+#include "report/progress.h"
+#include "store/trial_store.h"
+#include "util/text.h"
+
+namespace kagent::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct PickOptions {
+  fs::path request, stamp, depfile, runtime;
+  bool tune = false;
+};
+
+// As other tools read it: set and not empty.
+bool in_ci() {
+  const char* value = std::getenv("CI");
+  return value && *value;
+}
+
+// Whether a build tunes now. Says in one line why not, where somebody might wonder.
+bool wants_tuning(const build_step::KernelContext& context, const store::VariantStore& variants) {
+  const KernelRequest& request = context.request;
+  if (request.tune == TuneMode::pick) return false;
+  auto say = [&](const std::string& why) {
+    fmt::print("kagent: {} ({}, {}) is not tuned: {}\n", request.kernel, request.target, context.architecture,
+               util::clean(why));
+  };
+  if (request.tune == TuneMode::missing) {
+    if (selection::has_result(require(build_step::selection_inputs(context, variants)))) return false;
+    auto trials = require(store::TrialStore::open(variants.state_folder() / "trials.sqlite"));
+    if (require(trials.conclusion(request.kernel, context.architecture, context.key.hash()))) return false;
+    if (in_ci()) return say("CI is set in the environment, so MISSING acts as PICK"), false;
+  }
+  if (std::string why = obstacle(context); !why.empty()) return say(why), false;
+  return true;
+}
+
+// Tunes one architecture. What goes wrong here is said and leaves the baseline to the build: only picking may fail it.
+void tune(const build_step::KernelContext& context, store::VariantStore& variants, const PickOptions& options) {
+  loop::TuningOptions tuning = tuning_options(context.request, variants, find_runtime(options.runtime));
+  tuning.again = context.request.tune == TuneMode::always;
+  auto progress = report::make_progress(stderr);
+  StageError problem;
+  try {
+    auto result = loop::tune(context, variants, tuning, *progress, loop::interrupted);
+    if (result) return;
+    problem = result.error();
+  } catch (const UserError& error) {
+    problem = {error.what(), error.fix()};
+  }
+  progress->on_event(Warning{fmt::format("{} is not tuned, the baseline is built: {}\n  fix: {}",
+                                         context.request.kernel, problem.message, problem.fix)});
+}
+
+int pick(const PickOptions& options) {
+  const KernelRequest request = require(build_step::load_request(options.request));
+  store::VariantStore variants = open_variants(request);
+  build_step::Pick pick = require(build_step::pick(request, variants));
+  if (options.tune) {
+    loop::catch_interrupts();
+    bool tuned = false;
+    for (const build_step::KernelContext& context : pick.contexts)
+      if (!loop::interrupted() && wants_tuning(context, variants)) tune(context, variants, options), tuned = true;
+    if (loop::interrupted()) return kInterrupted;
+    if (tuned) pick = require(build_step::pick(request, variants));
+  }
+  for (const Choice& choice : pick.choices) {
+    fmt::print("kagent: {}\n", util::clean(build_step::describe(request, choice)));
+    if (request.require_tuned && !choice.variant) {
+      fmt::print(stderr,
+                 "kagent: {} requires a tuned variant for {}, and none matches\n"
+                 "  fix: tune it on such a machine (kagent optimize {}), or drop REQUIRE_TUNED\n",
+                 request.kernel, choice.architecture, request.kernel);
+      return kNegative;
+    }
+  }
+  require(build_step::write_sources(pick));
+  if (!options.stamp.empty() && !options.depfile.empty())
+    require(build_step::write_depfile(pick, variants, options.depfile, options.stamp));
+  return kDone;
+}
+
+}  // namespace
+
+void add_pick(CLI::App& app, Action& action) {
+  auto options = std::make_shared<PickOptions>();
+  CLI::App* command = app.add_subcommand("pick", "Choose what a build compiles, and write it (called by the build)");
+  command->add_option("--request", options->request, "request.json of one kernel of one target")->required();
+  command->add_option("--stamp", options->stamp, "File that is touched when done");
+  command->add_option("--depfile", options->depfile, "Make-style list of what was read");
+  command->add_option("--runtime", options->runtime, "libkagent_runner.a");
+  command->add_flag("--tune", options->tune, "Tune first where the request's mode says so");
+  add_example(*command, "kagent pick --request build/kagent/ops/softmax/request.json");
+  command->callback([options, &action] { action = [options] { return pick(*options); }; });
+}
+
+}  // namespace kagent::cli

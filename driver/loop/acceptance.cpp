@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loop/acceptance.h"
+
+#include <fmt/core.h>
+
+#include "build_step/header_list.h"
+#include "toolchain/host_toolchain.h"
+#include "util/hash.h"
+#include "util/sandbox.h"
+#include "util/text.h"
+#include "values/version.h"
+
+namespace kagent::loop {
+namespace {
+
+namespace fs = std::filesystem;
+
+Outcome outcome_of(Comparison comparison) {
+  switch (comparison) {
+    case Comparison::faster: return Outcome::ok;
+    case Comparison::slower: return Outcome::slower;
+    case Comparison::same: return Outcome::same;
+    case Comparison::ambiguous: return Outcome::ambiguous;
+  }
+  return Outcome::ambiguous;
+}
+
+// The kernel as it was tuned: source, headers and golden folder, as far as the repository holds such files. Headers that
+// the build generates are not part of the project.
+std::vector<store::ProjectFile> project_files(const build_step::KernelContext& context,
+                                              const store::VariantStore& variants) {
+  std::vector<store::ProjectFile> files;
+  auto inside = [](const fs::path& path, const fs::path& folder) {
+    const fs::path relative = path.lexically_normal().lexically_relative(folder.lexically_normal());
+    return !relative.empty() && *relative.begin() != "..";
+  };
+  auto add = [&](const fs::path& path) {
+    if (inside(path, variants.repository_root()) && !inside(path, context.request.build_dir)) files.push_back({path});
+  };
+  add(context.request.source);
+  for (const fs::path& header : context.headers) add(header);
+  for (const fs::path& file : context.spec.files) add(file);
+  return files;
+}
+
+Evidence evidence_of(Workbench& bench, const Incumbent& incumbent, const Evaluated& finalist, Decision incumbent_decision,
+                     Decision baseline_decision) {
+  const build_step::KernelContext& context = bench.context();
+  const Candidate& candidate = finalist.trial.candidate;
+  Evidence evidence;
+  evidence.kernel = context.request.kernel;
+  evidence.architecture = context.architecture;
+  evidence.parent = incumbent.variant ? incumbent.variant->reference : "baseline";
+  evidence.key = context.key;
+  evidence.source_name = context.request.source.filename().string();
+  evidence.source_hash = util::sha256(render(candidate, evidence.source_name));
+  evidence.object_hash = finalist.trial.object_hash;
+  evidence.symbol = finalist.binary->symbol;
+  evidence.flags = bench.toolchain().flags();
+  evidence.compiler = bench.toolchain().compiler();
+  evidence.device = toolchain::machine_description();
+  evidence.sandbox = util::sandbox_state().available ? util::sandbox_state().description : "none";
+  evidence.tunables = candidate.tunables;
+  evidence.against_incumbent = std::move(incumbent_decision);
+  evidence.against_baseline = std::move(baseline_decision);
+  evidence.expected_from = bench.suite().expected_from();
+  evidence.max_error_over_bound = finalist.max_error_over_bound;
+  evidence.proposer = candidate.proposer;
+  evidence.hypothesis = candidate.hypothesis;
+  evidence.reflection = fmt::format("{:.2f}x over the generation before, {:.2f}x over the baseline",
+                                    1 / evidence.against_incumbent.ratio, 1 / evidence.against_baseline.ratio);
+  evidence.created = util::utc_now();
+  evidence.kagent_version = kVersion;
+  return evidence;
+}
+
+}  // namespace
+
+Result<JudgedFinalist> judge_finalist(Workbench& bench, store::VariantStore& variants, const Incumbent& incumbent,
+                                      const Evaluated& finalist, MeasurementOptions options,
+                                      ProgressObserver& progress) {
+  JudgedFinalist judged;
+  auto suite = bench.fresh_suite(secret_seed());
+  if (!suite) return std::unexpected(suite.error());
+  auto report = suite->verify(*finalist.binary, bench.runner());
+  if (!report) return std::unexpected(report.error());
+  if (report->outcome != Outcome::ok) {
+    judged.outcome = report->outcome;
+    judged.detail = "under a fresh seed: " + report->detail;
+    return judged;
+  }
+
+  auto against = [&](const Binary& opponent, const std::string& what) {
+    options.seed = secret_seed();
+    options.progress = [&](int pair, int pairs) { progress.on_event(MeasuringFinalist{what, pair, pairs}); };
+    return measure(bench.runner(), bench.spec(), opponent, *finalist.binary, options);
+  };
+  // Takes what was measured into the verdict; true if the candidate is accepted by it.
+  auto passes = [&](const Measured& measured, const std::string& what) {
+    judged.interrupted = measured.interrupted;
+    if (measured.interrupted) return false;
+    judged.outcome = measured.outcome != Outcome::ok ? measured.outcome : outcome_of(measured.decision.comparison);
+    judged.detail = measured.outcome != Outcome::ok ? measured.detail : measured.decision.reason;
+    if (measured.outcome == Outcome::ok && !measured.decision.accepted) {
+      if (judged.outcome == Outcome::ok) judged.outcome = Outcome::ambiguous;
+      progress.on_event(Rejected{measured.decision});
+    }
+    if (judged.outcome != Outcome::ok) judged.detail = "against " + what + ": " + judged.detail;
+    return judged.outcome == Outcome::ok;
+  };
+
+  auto against_incumbent = against(incumbent.binary, "the incumbent");
+  if (!against_incumbent) return std::unexpected(against_incumbent.error());
+  if (!passes(*against_incumbent, "the incumbent")) return judged;
+  // The winner of many noisy comparisons looks better than it is: measured again, on fresh processes and contents.
+  auto against_baseline = against(bench.baseline(), "the baseline");
+  if (!against_baseline) return std::unexpected(against_baseline.error());
+  if (!passes(*against_baseline, "the baseline")) return judged;
+
+  store::NewVariant variant;
+  variant.evidence =
+      evidence_of(bench, incumbent, finalist, against_incumbent->decision, against_baseline->decision);
+  variant.source = render(finalist.trial.candidate, variant.evidence.source_name);
+  variant.files = project_files(bench.context(), variants);
+  if (incumbent.variant && incumbent.variant->place == VariantPlace::local_branch)
+    variant.parent_branch = incumbent.variant->reference;
+  auto added = variants.add(variant);
+  if (!added) return std::unexpected(added.error());
+  judged.detail = "accepted as " + added->reference;
+  progress.on_event(Accepted{added->reference, added->evidence.against_incumbent, added->evidence.against_baseline});
+  judged.variant = std::move(*added);
+  return judged;
+}
+
+}  // namespace kagent::loop

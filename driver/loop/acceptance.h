@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "loop/evaluation.h"
+#include "loop/measurement.h"
+#include "loop/workbench.h"
+#include "store/variant_store.h"
+#include "values/variant.h"
+
+namespace kagent::loop {
+
+// What a candidate has to beat.
+struct Incumbent {
+  Binary binary;
+  std::optional<Variant> variant;  // absent: the baseline
+};
+
+struct JudgedFinalist {
+  Outcome outcome = Outcome::ok;   // ok: accepted
+  std::string detail;
+  bool interrupted = false;        // then nothing was decided
+  std::optional<Variant> variant;  // if accepted
+};
+
+// The last step for one candidate: checked under a fresh secret seed, measured against the incumbent, and, if it is
+// faster, against the baseline on fresh samples; accepted, it becomes a generation in the store.
+Result<JudgedFinalist> judge_finalist(Workbench& bench, store::VariantStore& variants, const Incumbent& incumbent,
+                                      const Evaluated& finalist, MeasurementOptions options,
+                                      ProgressObserver& progress);
+
+}  // namespace kagent::loop

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "values/trial.h"
+
+namespace kagent::loop {
+
+// When a run ends by itself. Every limit of the user's is in here; what is in it has its reason in DESIGN.md, 'The loop'.
+struct StoppingRule {
+  int rounds = 6;
+  std::chrono::seconds time_budget{300};
+  // Kept back from the time budget for judging the finalists.
+  double judging_share = 0.25;
+};
+
+struct RunState {
+  int rounds_done = 0;                  // this run's and, for a continued run, those on record
+  std::chrono::duration<double> elapsed{0};
+  std::vector<double> best_after_round;  // time of the best over the baseline's, after each round of this run
+  std::vector<bool> failed;             // every trial of this run, in order: whether it failed before measuring
+  bool space_exhausted = false;
+};
+
+// Why to stop before another round, in words; nothing to go on.
+std::optional<std::string> reason_to_stop(const StoppingRule& rule, const RunState& state);
+
+}  // namespace kagent::loop
