@@ -5,7 +5,6 @@
 
 #include <random>
 
-#include "toolchain/host_toolchain.h"
 #include "util/files.h"
 #include "util/hash.h"
 
@@ -13,21 +12,6 @@ namespace kagent::loop {
 namespace {
 
 namespace fs = std::filesystem;
-
-toolchain::HostToolchainOptions toolchain_options(const build_step::KernelContext& context,
-                                                  const WorkbenchOptions& options) {
-  toolchain::HostToolchainOptions result;
-  result.command = context.command;
-  result.source = context.request.source;
-  result.runtime = options.runtime;
-  result.entry = context.spec.entry;
-  result.parameters = context.spec.parameters;
-  result.libraries = context.spec.rules.libraries;
-  result.visible = {context.request.project_dir, context.request.source.parent_path(), context.request.build_dir};
-  result.covered = {context.spec.folder, context.request.project_dir / ".git", options.state_folder};
-  result.allow_unsandboxed = options.allow_unsandboxed;
-  return result;
-}
 
 // A binary of the project's own code, which must compile.
 Result<Binary> compile_own(toolchain::Toolchain& toolchain, const std::string& what, const std::string& text,
@@ -45,6 +29,21 @@ Result<Binary> compile_own(toolchain::Toolchain& toolchain, const std::string& w
 
 }  // namespace
 
+toolchain::HostToolchainOptions host_toolchain_options(const build_step::KernelContext& context,
+                                                       const WorkbenchOptions& options) {
+  toolchain::HostToolchainOptions result;
+  result.command = context.command;
+  result.source = context.request.source;
+  result.runtime = options.runtime;
+  result.entry = context.spec.entry;
+  result.parameters = context.spec.parameters;
+  result.libraries = context.spec.rules.libraries;
+  result.visible = {context.request.project_dir, context.request.source.parent_path(), context.request.build_dir};
+  result.covered = {context.spec.folder, context.request.project_dir / ".git", options.state_folder};
+  result.allow_unsandboxed = options.allow_unsandboxed;
+  return result;
+}
+
 std::uint64_t secret_seed() {
   std::random_device device;
   return (static_cast<std::uint64_t>(device()) << 32) | device();
@@ -55,7 +54,7 @@ Result<std::unique_ptr<Workbench>> Workbench::open(const build_step::KernelConte
   std::unique_ptr<Workbench> bench(new Workbench);
   bench->context_ = context;
   bench->folder_ = options.state_folder / "candidates" / context.request.kernel / context.architecture;
-  const auto tools = toolchain_options(context, options);
+  const auto tools = host_toolchain_options(context, options);
   bench->toolchain_ = toolchain::make_host_toolchain(tools);
   bench->runner_ = runner::make_host_runner();
   bench->limits_.allow_unsandboxed = options.allow_unsandboxed;

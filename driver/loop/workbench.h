@@ -10,7 +10,7 @@
 #include "build_step/kernel_context.h"
 #include "loop/verification.h"
 #include "runner/runner.h"
-#include "toolchain/toolchain.h"
+#include "toolchain/host_toolchain.h"
 #include "values/binary.h"
 #include "values/candidate.h"
 #include "values/progress.h"
@@ -22,6 +22,10 @@ struct WorkbenchOptions {
   std::filesystem::path state_folder;   // trials, candidate folders
   bool allow_unsandboxed = false;
 };
+
+// The compiler as the build has it for this kernel, with the folders that a candidate must not see covered.
+toolchain::HostToolchainOptions host_toolchain_options(const build_step::KernelContext& context,
+                                                       const WorkbenchOptions& options);
 
 // What stays the same while one kernel is worked on for one architecture: its tools, its baseline and reference as
 // binaries, and the checks under this run's secret seed.

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.h"
+#include "cli/kernels.h"
+#include "store/variant_store.h"
+#include "toolchain/host_toolchain.h"
+#include "util/sandbox.h"
+#include "util/subprocess.h"
+#include "util/text.h"
+#include "values/version.h"
+
+namespace kagent::cli {
+namespace {
+
+struct DoctorOptions {
+  ProjectOption project;
+  bool json = false;
+};
+
+struct Finding {
+  std::string part;
+  bool present = false;
+  std::string found;    // version, path, or why not
+  std::string without;  // what its absence costs
+};
+
+// First line that a tool prints about its version.
+Finding tool(const std::string& part, std::vector<std::string> argv, const std::string& without) {
+  util::Command command;
+  command.argv = std::move(argv);
+  command.environment = util::minimal_environment();
+  command.limits.wall = std::chrono::seconds(10);
+  auto finished = util::run(command);
+  if (!finished || !finished->ok()) return {part, false, finished ? "does not run" : finished.error().message, without};
+  const std::string& text = finished->standard_output;
+  return {part, true, util::clean(text.substr(0, text.find('\n'))), without};
+}
+
+std::vector<Finding> examine(const DoctorOptions& options) {
+  std::vector<Finding> findings;
+  findings.push_back({"machine", true, toolchain::machine_description() + ", " + toolchain::machine_level(), ""});
+  findings.push_back(tool("C++ compiler", {"c++", "--version"}, "nothing can be tuned; builds name their own compiler"));
+  findings.push_back(tool("binutils", {"nm", "--version"}, "nothing can be tuned: nm, ld and objcopy are used"));
+  const util::SandboxState& sandbox = util::sandbox_state();
+  findings.push_back({"sandbox", sandbox.available, sandbox.description,
+                      "candidates are not run, unless KAGENT_ALLOW_UNSANDBOXED=ON lets them run as you"});
+  findings.push_back(tool("git", {"git", "--version"},
+                          "kagent itself does without (libgit2); you need it to check variants out and to push them"));
+  auto variants = store::VariantStore::open(options.project.folder, options.project.folder / "build");
+  if (variants)
+    findings.push_back({"repository", variants->has_git(), util::clean(variants->description()),
+                        "variants live in the build folder, and are lost with it"});
+  else
+    findings.push_back({"repository", false, util::clean(variants.error().message + "; " + variants.error().fix),
+                        "variants come from variants/ alone"});
+  Finding runtime{"runtime library", true, "", "nothing can be tuned"};
+  try {
+    runtime.found = find_runtime({}).string();
+  } catch (const UserError& error) {
+    runtime.present = false;
+    runtime.found = error.what();
+  }
+  findings.push_back(runtime);
+  return findings;
+}
+
+int doctor(const DoctorOptions& options) {
+  const std::vector<Finding> findings = examine(options);
+  if (options.json) {
+    nlohmann::ordered_json root = nlohmann::ordered_json::array();
+    for (const Finding& finding : findings)
+      root.push_back({{"part", finding.part},
+                      {"present", finding.present},
+                      {"found", finding.found},
+                      {"without", finding.without}});
+    fmt::print("{}\n", root.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    return kDone;
+  }
+  fmt::print("kagent {}\n", kVersion);
+  for (const Finding& finding : findings) {
+    fmt::print("{:<8} {:<16} {}\n", finding.present ? "ok" : "MISSING", finding.part, finding.found);
+    if (!finding.present) fmt::print("{:<25} without it: {}\n", "", finding.without);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app, Action& action) {
+  auto options = std::make_shared<DoctorOptions>();
+  CLI::App* command = app.add_subcommand("doctor", "What is installed, and what each missing piece costs");
+  add_project_option(*command, options->project);
+  command->add_flag("--json", options->json, "Print JSON");
+  add_example(*command, "kagent doctor");
+  command->callback([options, &action] { action = [options] { return doctor(*options); }; });
+}
+
+}  // namespace kagent::cli
