@@ -137,7 +137,7 @@ Result<std::chrono::nanoseconds> ask_baseline(const KernelSpec& spec, Session& b
   Verdict verdict = verifier::compare(spec, check.inputs, check.expected, called->images);
   if (verdict.outcome != Outcome::ok)
     return failure("the baseline itself is outside of its tolerance: " + verdict.reason, fix);
-  for (OutputError& error : verdict.errors) check.baseline_errors[error.parameter] = std::move(error);
+  check.baseline_errors = verifier::baseline_errors(verdict);
   return called->result.child_time;
 }
 
