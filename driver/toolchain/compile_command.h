@@ -15,7 +15,7 @@ struct CompileCommand {
   std::filesystem::path compiler;    // absolute; launchers such as ccache are left out
   std::vector<std::string> options;  // everything but compiler, launcher, input, -c, -o and dependency output
 
-  std::vector<std::string> definitions() const;  // "-DNAME=value", "-UNAME", in order
+  std::vector<std::string> definitions() const;  // "-DNAME=value", "-UNAME", in order, without NDEBUG and CMAKE_INTDIR
   std::string standard() const;                  // "gnu++20", or "default"
   bool optimised() const;                        // an -O level other than -O0 (-Og counts as not optimised)
 };

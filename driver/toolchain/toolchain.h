@@ -12,8 +12,8 @@
 namespace kagent::toolchain {
 
 struct CompileJob {
-  std::string source_text;              // as rendered: what the build would compile
-  std::filesystem::path work_folder;    // empty folder of this job alone; keeps source, object, executable and log
+  std::string source_text;            // as rendered: what the build would compile
+  std::filesystem::path work_folder;  // empty folder of this job alone; keeps source, object, executable and log
 };
 
 // Turns source text into a Binary, with exactly the options that the build uses for this kernel.

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kagent::toolchain {
+
+// What compiler output is distilled with.
+struct DiagnosticsContext {
+  std::string_view source_text;  // of the compiled file
+  std::string source_path;       // as the compiler was given it
+  std::string source_name;       // as it is shown
+};
+
+// Compiler output as a person or a model needs it: errors first, then warnings, each as "file:line:column: class: text"
+// with three lines of code around it; no repetitions, no more than a few kilobytes; valid UTF-8 without escapes. Output
+// without a recognised message is given back cleaned and cut.
+std::string distil(std::string_view output, const DiagnosticsContext& context);
+
+// Names that the linker could not find, in order, without repetitions.
+std::vector<std::string> undefined_references(std::string_view output);
+
+// Whether the linker refuses position-dependent code in a position-independent executable.
+bool wants_no_pie(std::string_view output);
+
+}  // namespace kagent::toolchain

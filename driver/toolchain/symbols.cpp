@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toolchain/symbols.h"
+
+#include <algorithm>
+#include <set>
+
+#include "util/text.h"
+
+namespace kagent::toolchain {
+
+namespace {
+
+std::vector<std::string_view> split_lines(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(text.size(), end + 1));
+  }
+  return lines;
+}
+
+struct Line {
+  char kind = 0;
+  std::string_view name;
+};
+
+// "0000000000000000 T name": the address is blank for what is not defined, and shorter for link-time optimisation.
+Line parse_line(std::string_view line) {
+  const std::size_t space = line.find(' ');
+  if (space == 0 || space == line.npos || line.size() < space + 4 || line[space + 2] != ' ') return {};
+  return {line[space + 1], line.substr(space + 3)};
+}
+
+// Symbols that compilers add by themselves: exception tables, sanitizers, coverage.
+bool is_of_the_compiler(std::string_view name) {
+  return name.starts_with("DW.ref.") || name.starts_with("__odr_asan") || name.starts_with("__gcov") ||
+         name.starts_with("__llvm_") || name.starts_with("__clang_") || name.starts_with("__covrec_") ||
+         name.starts_with("__gnu_lto") || name.starts_with("__x86.");
+}
+
+// Names that the linker would give to everybody in the process: C functions, operator new and delete, the runner's own.
+bool is_of_the_process(std::string_view name) {
+  if (!name.starts_with("_Z")) return true;
+  return name.starts_with("_Znw") || name.starts_with("_Zna") || name.starts_with("_Zdl") || name.starts_with("_Zda") ||
+         name.starts_with("_ZN6kagent");
+}
+
+bool is_of_the_runner(std::string_view name) {
+  return name == "main" || name == "_start" || name.starts_with("kagent_") || name.starts_with("_ZN6kagent");
+}
+
+bool is_global(const Symbol& symbol) {
+  return symbol.kind >= 'A' && symbol.kind <= 'Z' ? symbol.kind != 'U' : symbol.kind == 'i' || symbol.kind == 'u';
+}
+
+}  // namespace
+
+std::vector<Symbol> parse_symbols(std::string_view mangled, std::string_view demangled) {
+  std::vector<Symbol> symbols;
+  const auto plain = split_lines(mangled), readable = split_lines(demangled);
+  if (plain.size() != readable.size()) return symbols;
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    const Line line = parse_line(plain[i]), shown = parse_line(readable[i]);
+    if (line.kind != 0 && line.kind != 'U' && line.kind == shown.kind)
+      symbols.push_back({line.kind, std::string(line.name), std::string(shown.name)});
+  }
+  return symbols;
+}
+
+std::string symbol_problem(const std::vector<Symbol>& symbols, const std::vector<Symbol>& baseline) {
+  std::set<std::string_view> present, in_baseline;
+  for (const Symbol& symbol : symbols)
+    if (is_global(symbol)) present.insert(symbol.mangled);
+  for (const Symbol& symbol : baseline)
+    if (is_global(symbol)) in_baseline.insert(symbol.mangled);
+  for (const Symbol& symbol : baseline)
+    if (symbol.is_strong() && !is_of_the_compiler(symbol.mangled) && !present.contains(symbol.mangled))
+      return "the source no longer defines '" + util::clean(symbol.demangled, 200) +
+             "', which the baseline has for other files";
+  for (const Symbol& symbol : symbols) {
+    if (!is_global(symbol) || is_of_the_compiler(symbol.mangled)) continue;
+    const bool refused =
+        is_of_the_runner(symbol.mangled) ||
+        (!baseline.empty() && !in_baseline.contains(symbol.mangled) && is_of_the_process(symbol.mangled));
+    if (refused)
+      return "the source defines '" + util::clean(symbol.demangled, 200) +
+             "', which would take the place of another function of that name in the whole program; make it static";
+  }
+  return {};
+}
+
+}  // namespace kagent::toolchain

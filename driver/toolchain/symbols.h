@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kagent::toolchain {
+
+// A symbol that an object file defines, from `nm`.
+struct Symbol {
+  char kind = 0;  // as nm prints it: 'T' text, 't' local text, 'W' weak, ...
+  std::string mangled;
+  std::string demangled;  // "softmax(float const*, float*, int)"
+  bool is_function() const { return kind == 'T' || kind == 'W' || kind == 'i'; }
+  // Another object that defines it too would collide with it.
+  bool is_strong() const { return kind == 'T' || kind == 'D' || kind == 'B' || kind == 'R' || kind == 'i'; }
+};
+
+// Symbols out of the outputs of `nm -p` and `nm -p -C` on the same file, which list the same symbols in the same order.
+std::vector<Symbol> parse_symbols(std::string_view mangled, std::string_view demangled);
+
+// Why an object with these symbols cannot stand in for the baseline's object; empty if it can. It must define what the
+// baseline defines for other files, and nothing that would take the place of a function of the system or the runner.
+// `baseline` is empty while the baseline itself is looked at.
+std::string symbol_problem(const std::vector<Symbol>& symbols, const std::vector<Symbol>& baseline);
+
+}  // namespace kagent::toolchain

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toolchain/tool_process.h"
+
+#include <cstdint>
+#include <cstring>
+#include <system_error>
+
+#include "util/text.h"
+
+namespace kagent::toolchain {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// A translation unit that needs more than this is no kernel; template bombs do.
+constexpr std::uint64_t kMemoryBytes = std::uint64_t{4} << 30;
+// Largest object or executable. `static char a[1 << 30] = {1};` would otherwise fill the disk.
+constexpr std::uint64_t kFileBytes = std::uint64_t{512} << 20;
+constexpr std::uint64_t kOutputBytes = 4 << 20;
+
+}  // namespace
+
+std::vector<fs::path> installation_of(const fs::path& compiler) {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  fs::path link = compiler;
+  // Every link of the chain has to be visible, not only its end.
+  for (int depth = 0; depth < 16; ++depth) {
+    // <prefix>/bin/g++: libraries and headers lie beside bin/.
+    const fs::path folder = link.parent_path();
+    folders.push_back(folder.filename() == "bin" && folder.parent_path() != "/" ? folder.parent_path() : folder);
+    const fs::path target = fs::read_symlink(link, error);
+    if (error) break;
+    link = (link.parent_path() / target).lexically_normal();
+  }
+  std::erase_if(folders, [](const fs::path& folder) {
+    const std::string text = folder.string();
+    return text == "/" || text == "/usr" || text == "/bin" || text.starts_with("/usr/");
+  });
+  return folders;
+}
+
+Result<util::Finished> ToolProcess::run(const std::vector<std::string>& argv, const fs::path& work_folder) const {
+  util::Command command;
+  command.argv = argv;
+  command.working_folder = working_folder;
+  command.environment = util::minimal_environment();
+  command.limits = {
+      .wall = time_limit, .memory_bytes = kMemoryBytes, .file_size_bytes = kFileBytes, .output_bytes = kOutputBytes};
+  if (!util::sandbox_state().available) {
+    if (allow_unsandboxed) return util::run(command);
+    return failure(
+        "candidates cannot be compiled in isolation here: " + util::sandbox_state().description,
+        "install bubblewrap, or allow compiling and running without a sandbox (KAGENT_ALLOW_UNSANDBOXED=ON)");
+  }
+  util::SandboxView view{visible, {work_folder}, covered};
+  view.read_only.push_back("/etc/alternatives");
+  auto finished = util::run(util::sandboxed(command, view));
+  if (finished && !finished->ok() && finished->standard_error.starts_with("bwrap: "))
+    return failure("the sandbox failed: " + util::clean(finished->standard_error, 400), "see kagent doctor");
+  return finished;
+}
+
+std::string limit_reached(const util::Finished& finished, std::chrono::milliseconds time_limit) {
+  switch (finished.ended_by) {
+    case util::EndedBy::exit:
+      return {};
+    case util::EndedBy::signal:
+      return "was ended by " + std::string(::strsignal(finished.code));
+    case util::EndedBy::wall_limit:
+      return "took longer than " + std::to_string(time_limit.count() / 1000) + " s";
+    case util::EndedBy::memory_limit:
+      return "needed more than " + std::to_string(kMemoryBytes >> 30) + " GiB of memory";
+    case util::EndedBy::output_limit:
+      return "printed more than " + std::to_string(kOutputBytes >> 20) + " MiB";
+  }
+  return {};
+}
+
+}  // namespace kagent::toolchain

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "util/sandbox.h"
+#include "util/subprocess.h"
+#include "values/error.h"
+
+namespace kagent::toolchain {
+
+// Where and how compilers, linkers and their like are run on untrusted input.
+struct ToolProcess {
+  std::filesystem::path working_folder;
+  std::vector<std::filesystem::path> visible;  // read-only; the system's own folders always are
+  std::vector<std::filesystem::path> covered;  // hidden
+  std::chrono::milliseconds time_limit{60'000};
+  bool allow_unsandboxed = false;
+
+  // Runs `argv` with read-write access to `work_folder` alone. Without a sandbox that works it refuses, unless it was
+  // allowed to do without.
+  Result<util::Finished> run(const std::vector<std::string>& argv, const std::filesystem::path& work_folder) const;
+};
+
+// The folder that a compiler's own files lie under and that its sandbox must show: nothing for one in /usr.
+std::vector<std::filesystem::path> installation_of(const std::filesystem::path& compiler);
+
+// How a tool was stopped by a limit, in words ("took longer than 60 s"); empty if it ended by itself.
+std::string limit_reached(const util::Finished& finished, std::chrono::milliseconds time_limit);
+
+}  // namespace kagent::toolchain
