@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Shared by tools/demo and tools/test. Sourced, not run.
+# shellcheck shell=bash disable=SC2034
 
 # Packages of Debian 12, each with the reason why it is needed. A package counts as there if dpkg has it, or, where a command
 # is named, if that command is found.
