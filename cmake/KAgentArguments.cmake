@@ -70,7 +70,8 @@ function(_kagent_check_arguments)
   endforeach()
   foreach(keyword IN ITEMS TARGET SOURCE GOLDEN)
     if("${arg_${keyword}}" STREQUAL "")
-      _kagent_fail("${keyword} is missing." "kagent_optimize_kernel(${kagent_kernel} TARGET <target> SOURCE <file> GOLDEN <folder>)")
+      _kagent_fail("${keyword} is missing."
+        "kagent_optimize_kernel(${kagent_kernel} TARGET <target> SOURCE <file> GOLDEN <folder>)")
     endif()
   endforeach()
 endfunction()
@@ -79,7 +80,10 @@ function(_kagent_check_generator)
   set(supported "Ninja" "Ninja Multi-Config" "Unix Makefiles")
   if(NOT CMAKE_GENERATOR IN_LIST supported)
     list(JOIN supported "\", \"" supported)
-    _kagent_fail("the generator \"${CMAKE_GENERATOR}\" is not supported: it writes no compile_commands.json, which candidates are compiled with."
+    string(CONCAT problem
+      "the generator \"${CMAKE_GENERATOR}\" is not supported: it writes no compile_commands.json, "
+      "which candidates are compiled with.")
+    _kagent_fail("${problem}"
       "configure a new build folder with -G and one of \"${supported}\"")
   endif()
 endfunction()
@@ -172,17 +176,20 @@ function(_kagent_report_missing_source source sources)
       if(other STREQUAL kagent_kernel)
         _kagent_fail("this kernel was already named for the target \"${kagent_target}\"." "keep one of the two calls")
       endif()
-      _kagent_fail("SOURCE \"${arg_SOURCE}\" of the target \"${kagent_target}\" already belongs to the kernel \"${other}\"."
+      _kagent_fail(
+        "SOURCE \"${arg_SOURCE}\" of the target \"${kagent_target}\" already belongs to the kernel \"${other}\"."
         "put the two kernels into sources of their own")
     endif()
   endforeach()
   list(FILTER sources EXCLUDE REGEX "^${CMAKE_BINARY_DIR}/kagent/")
   list(JOIN sources ", " known)
-  set(fix "add it with target_sources(${kagent_target} PRIVATE ...) before this call, or name one of its sources: ${known}")
+  string(CONCAT fix
+    "add it with target_sources(${kagent_target} PRIVATE ...) before this call, or name one of its sources: ${known}")
   if(sources MATCHES "\\$<")
     string(APPEND fix " (a source inside a generator expression cannot be replaced: list it plainly)")
   endif()
-  _kagent_fail("SOURCE \"${arg_SOURCE}\" is not among the sources of the target \"${kagent_target}\" (looked for ${source})."
+  _kagent_fail(
+    "SOURCE \"${arg_SOURCE}\" is not among the sources of the target \"${kagent_target}\" (looked for ${source})."
     "${fix}")
 endfunction()
 
@@ -243,7 +250,8 @@ function(_kagent_resolve_settings)
 
   _kagent_setting(MIN_GAIN)
   if(NOT value MATCHES "^0?\\.[0-9]+$|^0$")
-    _kagent_fail("${origin} \"${value}\" is not a share from 0 up to but not including 1." "for example MIN_GAIN 0.02 for 2 %")
+    _kagent_fail("${origin} \"${value}\" is not a share from 0 up to but not including 1."
+      "for example MIN_GAIN 0.02 for 2 %")
   endif()
   string(REGEX REPLACE "^\\." "0." value "${value}")
   set(kagent_MIN_GAIN ${value} PARENT_SCOPE)
@@ -271,7 +279,8 @@ function(_kagent_resolve_levels)
   foreach(level IN LISTS value)
     if(NOT level IN_LIST known)
       list(JOIN known ", " names)
-      _kagent_fail("${origin} \"${level}\" is not a known level." "use ${names}, or \"native\" alone for the target's own flags")
+      _kagent_fail("${origin} \"${level}\" is not a known level."
+        "use ${names}, or \"native\" alone for the target's own flags")
     endif()
   endforeach()
   if(value AND NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
@@ -312,7 +321,10 @@ function(_kagent_register)
       foreach(part IN ITEMS source golden)
         if(NOT other_${part} STREQUAL kagent_${part})
           string(TOUPPER ${part} keyword)
-          _kagent_fail("this kernel was already named for the target \"${other_target}\" with another ${keyword}: ${other_${part}}, and here ${kagent_${part}}."
+          string(CONCAT problem
+            "this kernel was already named for the target \"${other_target}\" with another ${keyword}: "
+            "${other_${part}}, and here ${kagent_${part}}.")
+          _kagent_fail("${problem}"
             "give the two kernels different names")
         endif()
       endforeach()

@@ -33,8 +33,8 @@ function(_kagent_add_level level)
   set_property(TARGET ${kagent_target} APPEND PROPERTY SOURCES "${isolated}")
   set(paths "${isolated}")
   if(CMAKE_CONFIGURATION_TYPES)
-    list(TRANSFORM CMAKE_CONFIGURATION_TYPES REPLACE "^(.+)$" "${kagent_folder}/${level}/\\1/${kagent_kernel}${CMAKE_CXX_OUTPUT_EXTENSION}"
-      OUTPUT_VARIABLE paths)
+    list(TRANSFORM CMAKE_CONFIGURATION_TYPES PREPEND "${kagent_folder}/${level}/" OUTPUT_VARIABLE paths)
+    list(TRANSFORM paths APPEND "/${kagent_kernel}${CMAKE_CXX_OUTPUT_EXTENSION}")
   endif()
   set_source_files_properties(${paths} TARGET_DIRECTORY ${kagent_target} PROPERTIES
     GENERATED ON EXTERNAL_OBJECT ON)

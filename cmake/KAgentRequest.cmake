@@ -22,7 +22,7 @@ function(_kagent_write_if_different file content)
   file(WRITE "${file}" "${content}")
 endfunction()
 
-# Architectures are "native" alone (the target's own flags), or "dispatch" (baseline and run-time choice) and the levels.
+# Architectures are "native" alone (the target's own flags), or "dispatch" (baseline and run-time choice) and levels.
 # Sets kagent_folder, kagent_request, kagent_generated, and kagent_generated_<level> for each level.
 function(_kagent_write_request)
   set(folder "${CMAKE_BINARY_DIR}/kagent/${kagent_target}/${kagent_kernel}")
@@ -58,7 +58,8 @@ function(_kagent_write_request)
   set(text_tune "${kagent_TUNE}")
   set(text_proposer "${kagent_PROPOSER}")
   set(content "{\n  \"format\": 1,\n")
-  foreach(field IN ITEMS kernel target source golden project_dir build_dir compile_commands compiler config tune proposer)
+  foreach(field IN ITEMS
+      kernel target source golden project_dir build_dir compile_commands compiler config tune proposer)
     _kagent_json_string("${text_${field}}" value)
     string(APPEND content "  \"${field}\": ${value},\n")
   endforeach()

@@ -136,7 +136,8 @@ function(_kagent_copy_source_properties source generated target compiled_by)
   # The source's own folder is where #include "..." looks first.
   get_property(options SOURCE "${source}" TARGET_DIRECTORY ${target} PROPERTY COMPILE_OPTIONS)
   cmake_path(GET source PARENT_PATH folder)
-  set_property(SOURCE "${generated}" TARGET_DIRECTORY ${compiled_by} PROPERTY COMPILE_OPTIONS "-iquote;${folder};${options}")
+  set_property(SOURCE "${generated}" TARGET_DIRECTORY ${compiled_by} PROPERTY
+    COMPILE_OPTIONS "-iquote;${folder};${options}")
 endfunction()
 
 # Picking reads the headers of the source, so whatever makes headers for the target has to run before.
