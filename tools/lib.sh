@@ -26,7 +26,9 @@ kagent_test_packages=(
   "libgtest-dev||the tests"
   "libgmock-dev||the tests"
   "clang-format|clang-format|the style check"
-  "python3|python3|the schema check"
+  "clang-tidy-16|clang-tidy-16|the style check"
+  "python3|python3|the style checks, golden data"
+  "python3-numpy||golden data"
   "python3-jsonschema||the schema check"
 )
 
