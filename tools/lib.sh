@@ -68,18 +68,18 @@ install_missing() {
 
   local as_root=()
   [ "$(id -u)" = 0 ] || as_root=(sudo)
-  local install=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}")
+  local installation=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}")
   say "Packages of the distribution that are missing:"
   printf '%s\n' "${reasons[@]}"
   [ "$allowed" = yes ] || fail "packages are missing: ${missing[*]}" "${as_root[*]:+${as_root[*]} }apt-get install ${missing[*]}"
   if [ ${#as_root[@]} -gt 0 ] && ! command -v sudo >/dev/null 2>&1; then
     fail "installing packages needs root, and sudo is not there" "as root: apt-get install ${missing[*]}"
   fi
-  say "Installing them: ${install[*]}"
+  say "Installing them: ${installation[*]}"
   # A fresh machine has no package lists yet, so a first failure may only mean that.
-  if ! "${install[@]}" </dev/null; then
+  if ! "${installation[@]}" </dev/null; then
     "${as_root[@]}" apt-get update </dev/null || fail "apt-get update failed" "see its output above"
-    "${install[@]}" </dev/null || fail "apt-get could not install ${missing[*]}" "see its output above"
+    "${installation[@]}" </dev/null || fail "apt-get could not install ${missing[*]}" "see its output above"
   fi
 }
 
