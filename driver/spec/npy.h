@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <vector>
 
 #include "values/error.h"
 #include "values/tensor.h"
@@ -14,7 +16,13 @@ namespace kagent::spec {
 // product overflows or does not fit the file.
 Result<Tensor> read_npy(const std::filesystem::path& file, DType dtype);
 
+// The shape alone, with the same checks; reads no more than the header.
+Result<std::vector<std::int64_t>> read_npy_shape(const std::filesystem::path& file, DType dtype);
+
 // Version 1.0, C order, data aligned to 64 bytes.
 Result<void> write_npy(const std::filesystem::path& file, const Tensor& tensor);
+
+// "64x1000", "scalar": a shape for a message.
+std::string shape_text(const std::vector<std::int64_t>& shape);
 
 }  // namespace kagent::spec

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,10 +26,12 @@ Result<CallInputs> generate_inputs(const KernelSpec& spec, const Case& base, std
 // Expected values that the case records; tensors of floating parameters as float64. Absent if it records none.
 Result<std::optional<Expected>> recorded_expected(const KernelSpec& spec, const Case& base);
 
-// Edge inputs by name ("nan-first", "inf-last", "largest-finite", "denormals", "all-equal", "one-hot", "log-uniform",
-// "masked-row", "cancelling", "small-integers", "negative-zero", "mixed-amplitude", "shifted-scaled", ...), less those
-// of stress.skip, for one case. See docs/spec.md for the list and what each expects.
+// The case whose sizes edge inputs are made for: the smallest that is large enough to have vector and tile borders.
+// Absent if every case is empty.
+std::optional<Case> edge_case(const KernelSpec& spec);
+// Names of all edge inputs ("nan-first", "largest-finite", ...). See docs/spec.md for the list and what each expects.
 std::vector<std::string> edge_names();
+// The edge inputs that apply to the dtypes of the inputs, less those of stress.skip, for one case.
 Result<std::vector<CallInputs>> edge_inputs(const KernelSpec& spec, const Case& base, std::uint64_t seed);
 
 // Cases that nobody wrote down: sizes near those of the spec's cases (1, +-1, primes, doubled) and secret ones, all of
