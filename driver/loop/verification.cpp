@@ -181,13 +181,8 @@ Result<std::vector<Check>> plan(const KernelSpec& spec, std::uint64_t seed) {
     if (!inputs) return std::unexpected(inputs.error());
     add(std::move(*inputs), false);
   }
-  const Case* smallest = nullptr;
-  std::int64_t least = 0;
-  for (std::size_t i = 0; i < spec.cases.size(); ++i)
-    if (checks[i].elements > 0 && (!smallest || checks[i].elements < least))
-      smallest = &spec.cases[i], least = checks[i].elements;
-  if (smallest) {
-    auto edges = spec::edge_inputs(spec, *smallest, seed);
+  if (const auto base = spec::edge_case(spec)) {
+    auto edges = spec::edge_inputs(spec, *base, seed);
     if (!edges) return std::unexpected(edges.error());
     for (CallInputs& inputs : *edges) add(std::move(inputs), false);
   }
