@@ -13,17 +13,18 @@ namespace kagent::selection {
 struct Inputs {
   std::string kernel;
   std::string architecture;
-  KernelKey key;                             // of the project as it is now
-  std::vector<Variant> working_tree;         // each list newest generation first
+  KernelKey key;                      // of the project as it is now
+  std::vector<Variant> working_tree;  // each list newest generation first
   std::vector<Variant> local_branches;
-  std::vector<Variant> remote_branches;      // empty unless remote_variants
+  std::vector<Variant> remote_branches;  // only named in the reasons unless remote_variants
   bool remote_variants = false;
-  std::vector<std::string> broken;           // variants that could not be read: "<reference>: <reason>"
-  std::vector<Hold> holds;                   // variants that a rollback took out
+  std::vector<std::string> broken;  // variants that could not be read: "<reference>: <reason>"
+  std::vector<Hold> holds;          // variants that a rollback took out
 };
 
-// The first that matches the key, in the order working tree, local branches, remote branches; else the baseline.
-// The file's hash must be the recorded one: an edited variant file is stale.
+// The first that matches the key and is not held, in the order working tree, local branches, remote branches; else the
+// baseline, which then is the last consideration. The file's hash must be the recorded one: an edited variant file is
+// stale. Reasons start with "matches", "stale: ", "broken: ", "held back by " or "not looked at: ".
 Choice choose(const Inputs& inputs);
 
 // Whether there is a usable variant for the key at all, held or not. If so the kernel has a result: a build in mode

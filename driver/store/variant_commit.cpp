@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/variant_commit.h"
+
+#include <vector>
+
+#include "store/evidence_json.h"
+#include "store/project_files.h"
+#include "store/signature.h"
+#include "util/hash.h"
+
+namespace kagent::store {
+namespace {
+
+constexpr std::size_t kLargestPointerBytes = 1024;
+
+// Writes the objects of one commit, and knows which they are.
+class Writer {
+ public:
+  Writer(const Repository& repository, const VariantCommit& commit) : repository_(repository), commit_(commit) {}
+
+  Result<git_oid> write() {
+    written_.clear();
+    updates_.clear();
+    removals_.clear();
+    if (!tree_)
+      if (auto done = load_head(); !done) return std::unexpected(done.error());
+    for (const std::string& path : commit_.paths)
+      if (auto done = add_from_disk(path); !done) return std::unexpected(done.error());
+    drop_renamed_source();
+    if (auto done = add_text(commit_.source_name, commit_.source); !done) return std::unexpected(done.error());
+    if (auto done = add_text("variant.json", commit_.evidence_json); !done) return std::unexpected(done.error());
+    auto tree = write_tree();
+    if (!tree) return std::unexpected(tree.error());
+    return write_commit(*tree);
+  }
+
+  // False if another process pruned some of it meanwhile, taking it for garbage that no branch leads to.
+  bool is_complete() const {
+    git::Odb odb;
+    if (git_repository_odb(git::out(odb), repository_.get()) != 0 || git_odb_refresh(odb.get()) != 0) return false;
+    for (const git_oid& id : written_)
+      if (git_odb_exists(odb.get(), &id) != 1) return false;
+    return true;
+  }
+
+ private:
+  git_repository* repository() const { return repository_.get(); }
+
+  Result<void> load_head() {
+    author_ = signature(repository(), "AUTHOR");
+    committer_ = signature(repository(), "COMMITTER");
+    if (!author_ || !committer_) return git::error("cannot make a signature");
+    git::Object object;
+    const int code = git_revparse_single(git::out(object), repository(), "HEAD^{commit}");
+    if (code == 0 && git_commit_lookup(git::out(head_), repository(), git_object_id(object.get())) == 0) {
+      if (git_commit_tree(git::out(tree_), head_.get()) != 0) return git::error("cannot read HEAD's tree");
+      return {};
+    }
+    if (git_repository_head_unborn(repository()) != 1) return git::error("cannot read HEAD");
+    git_treebuilder* builder = nullptr;
+    git_oid empty;
+    int failed = git_treebuilder_new(&builder, repository(), nullptr);
+    if (failed == 0) failed = git_treebuilder_write(&empty, builder);
+    git_treebuilder_free(builder);
+    if (failed != 0 || git_tree_lookup(git::out(tree_), repository(), &empty) != 0)
+      return git::error("cannot write an empty tree");
+    return {};
+  }
+
+  git::TreeEntry in_head(const std::string& path) const {
+    git::TreeEntry entry;
+    if (git_tree_entry_bypath(git::out(entry), tree_.get(), path.c_str()) != 0) return nullptr;
+    return entry;
+  }
+
+  std::optional<std::string> head_text(const std::string& path, std::size_t limit) const {
+    git::TreeEntry entry = in_head(path);
+    git::Blob blob;
+    if (!entry || git_tree_entry_type(entry.get()) != GIT_OBJECT_BLOB ||
+        git_blob_lookup(git::out(blob), repository(), git_tree_entry_id(entry.get())) != 0 ||
+        git_blob_rawsize(blob.get()) > limit)
+      return std::nullopt;
+    return std::string(static_cast<const char*>(git_blob_rawcontent(blob.get())), git_blob_rawsize(blob.get()));
+  }
+
+  // Git LFS keeps a pointer in the tree; where it stands for just this file, it is the right entry.
+  bool is_lfs_file(const std::string& path) const {
+    const auto pointer = head_text(path, kLargestPointerBytes);
+    if (!pointer || !is_lfs_pointer(*pointer)) return false;
+    const auto hash = util::sha256_file(repository_.root / path);
+    return hash && *hash == lfs_hash(*pointer);
+  }
+
+  Result<void> add_from_disk(const std::string& path) {
+    if (is_lfs_file(path)) return {};
+    git_oid id;
+    // Applies the line endings of .gitattributes, and makes a blob of a link's target.
+    if (git_blob_create_from_workdir(&id, repository(), path.c_str()) != 0)
+      return git::error("cannot put '" + path + "' into git");
+    std::error_code error;
+    const auto status = std::filesystem::symlink_status(repository_.root / path, error);
+    const bool executable = (status.permissions() & std::filesystem::perms::owner_exec) != std::filesystem::perms::none;
+    const git_filemode_t mode = std::filesystem::is_symlink(status) ? GIT_FILEMODE_LINK
+                                : executable                        ? GIT_FILEMODE_BLOB_EXECUTABLE
+                                                                    : GIT_FILEMODE_BLOB;
+    return add(path, id, mode);
+  }
+
+  Result<void> add_text(const std::string& name, const std::string& text) {
+    git_oid id;
+    if (git_blob_create_from_buffer(&id, repository(), text.data(), text.size()) != 0)
+      return git::error("cannot write '" + name + "' into git");
+    return add(commit_.folder + "/" + name, id, GIT_FILEMODE_BLOB);
+  }
+
+  // A file where HEAD has a folder, or the reverse, has to go first.
+  Result<void> add(const std::string& path, const git_oid& id, git_filemode_t mode) {
+    for (auto slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+      const std::string folder = path.substr(0, slash);
+      git::TreeEntry entry = in_head(folder);
+      if (!entry) break;
+      if (git_tree_entry_type(entry.get()) == GIT_OBJECT_COMMIT)
+        return failure("'" + path + "' lies in the submodule '" + folder + "'", "git submodule update --init");
+      if (git_tree_entry_type(entry.get()) == GIT_OBJECT_BLOB) removals_.insert(folder);
+    }
+    if (git::TreeEntry entry = in_head(path); entry && git_tree_entry_type(entry.get()) == GIT_OBJECT_TREE)
+      removals_.insert(path);
+    updates_.push_back({path, id, mode});
+    written_.push_back(id);
+    return {};
+  }
+
+  // HEAD may hold an older generation whose source had another name.
+  void drop_renamed_source() {
+    const auto text = head_text(commit_.folder + "/variant.json", kLargestEvidenceBytes);
+    const auto old = text ? evidence_from_json(*text) : Result<Evidence>(failure(""));
+    if (!old || old->source_name == commit_.source_name || old->source_name.find('/') != std::string::npos) return;
+    const std::string path = commit_.folder + "/" + old->source_name;
+    if (git::TreeEntry entry = in_head(path); entry && git_tree_entry_type(entry.get()) == GIT_OBJECT_BLOB)
+      removals_.insert(path);
+  }
+
+  Result<git::Tree> updated(git_tree* tree, const std::vector<git_tree_update>& updates) {
+    git_oid id;
+    git::Tree result;
+    if (git_tree_create_updated(&id, repository(), tree, updates.size(), updates.data()) != 0 ||
+        git_tree_lookup(git::out(result), repository(), &id) != 0)
+      return git::error("cannot write the tree of '" + commit_.branch + "'");
+    return result;
+  }
+
+  Result<git::Tree> write_tree() {
+    std::vector<git_tree_update> removals, updates;
+    for (const std::string& path : removals_)
+      removals.push_back({GIT_TREE_UPDATE_REMOVE, {}, GIT_FILEMODE_BLOB, path.c_str()});
+    for (const Update& update : updates_)
+      updates.push_back({GIT_TREE_UPDATE_UPSERT, update.id, update.mode, update.path.c_str()});
+    git::Tree cleared;
+    if (!removals.empty()) {
+      auto done = updated(tree_.get(), removals);
+      if (!done) return done;
+      cleared = std::move(*done);
+    }
+    auto tree = updated(cleared ? cleared.get() : tree_.get(), updates);
+    if (!tree) return tree;
+    // Folders on the way to what was added are new objects as well.
+    written_.push_back(*git_tree_id(tree->get()));
+    for (const Update& update : updates_)
+      for (auto slash = update.path.find('/'); slash != std::string::npos; slash = update.path.find('/', slash + 1)) {
+        git::TreeEntry entry;
+        if (git_tree_entry_bypath(git::out(entry), tree->get(), update.path.substr(0, slash).c_str()) == 0)
+          written_.push_back(*git_tree_entry_id(entry.get()));
+      }
+    return tree;
+  }
+
+  Result<git_oid> write_commit(const git::Tree& tree) {
+    git::Commit parent;
+    if (commit_.parent_branch) {
+      git::Object object;
+      if (git_revparse_single(git::out(object), repository(),
+                              ("refs/heads/" + *commit_.parent_branch + "^{commit}").c_str()) == 0)
+        git_commit_lookup(git::out(parent), repository(), git_object_id(object.get()));
+    }
+    const git_commit* parents[] = {parent ? parent.get() : head_.get()};
+    git_oid id;
+    if (git_commit_create(&id, repository(), nullptr, author_.get(), committer_.get(), nullptr, commit_.message.c_str(),
+                          tree.get(), parents[0] != nullptr ? 1 : 0, parents) != 0)
+      return git::error("cannot write the commit of '" + commit_.branch + "'");
+    written_.push_back(id);
+    return id;
+  }
+
+  struct Update {
+    std::string path;
+    git_oid id;
+    git_filemode_t mode;
+  };
+
+  const Repository& repository_;
+  const VariantCommit& commit_;
+  // Read once, so that writing again gives the same objects.
+  git::Commit head_;
+  git::Tree tree_;  // HEAD's, or an empty one
+  git::Signature author_, committer_;
+  std::vector<Update> updates_;
+  std::set<std::string> removals_;
+  std::vector<git_oid> written_;
+};
+
+// Git keeps branches as files, so none can be a folder of another.
+Result<void> check_way(const Repository& repository, const std::string& branch) {
+  for (auto slash = branch.find('/'); slash != std::string::npos; slash = branch.find('/', slash + 1)) {
+    const std::string obstacle = branch.substr(0, slash);
+    git::Reference reference;
+    if (git_reference_lookup(git::out(reference), repository.get(), ("refs/heads/" + obstacle).c_str()) == 0)
+      return failure("the branch '" + obstacle + "' is in the way of '" + branch + "': git cannot have both",
+                     "git branch -m " + obstacle + " " + obstacle + "-renamed");
+  }
+  return {};
+}
+
+Result<void> create_reference(const Repository& repository, const std::string& branch, const git_oid& commit) {
+  const std::string name = "refs/heads/" + branch;
+  const int code = git::retried([&] {
+    git::Reference reference;
+    return git_reference_create(git::out(reference), repository.get(), name.c_str(), &commit, 0,
+                                "kagent: variant accepted");
+  });
+  if (code == 0) return {};
+  // Saved before anything else asks git.
+  StageError error = git::last_error("cannot create the branch '" + branch + "'");
+  if (auto way = check_way(repository, branch); !way) return way;
+  if (code == GIT_ELOCKED) error.fix = "if no git command is running, delete the .lock file that it left in .git";
+  return std::unexpected(error);
+}
+
+}  // namespace
+
+Result<void> create_branch(const Repository& repository, const VariantCommit& commit) {
+  if (auto way = check_way(repository, commit.branch); !way) return way;
+  constexpr int kAttempts = 5;
+  Writer writer(repository, commit);
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    auto id = writer.write();
+    // A pruning `git gc` can take away an object between two writes, too.
+    if (!id && attempt + 1 < kAttempts && id.error().message.find("not found") != std::string::npos) continue;
+    if (!id) return std::unexpected(id.error());
+    if (!writer.is_complete()) continue;
+    if (auto created = create_reference(repository, commit.branch, *id); !created) return created;
+    // From here on nothing of it is garbage. What was taken just before is written once more, under the same names.
+    bool complete = writer.is_complete();
+    for (int repair = 0; repair < kAttempts && !complete; ++repair) {
+      const auto again = writer.write();
+      complete = again && git_oid_equal(&*again, &*id) == 1 && writer.is_complete();
+    }
+    if (complete) return {};
+    return failure("objects of the branch '" + commit.branch + "' were pruned while it was written",
+                   "delete the branch, and do not run git gc --prune=now meanwhile");
+  }
+  return failure("objects of '" + commit.branch + "' are pruned as soon as they are written",
+                 "do not run git gc --prune=now meanwhile");
+}
+
+}  // namespace kagent::store

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+
+#include "store/repository.h"
+#include "values/error.h"
+
+namespace kagent::store {
+
+// A commit that becomes a branch without touching working tree, index or HEAD.
+struct VariantCommit {
+  std::string branch;
+  std::string message;
+  std::set<std::string> paths;  // taken from disk, relative to the repository's root
+  std::string folder;           // of the variant's two files, relative to the repository's root
+  std::string source_name, source, evidence_json;
+  std::optional<std::string> parent_branch;  // HEAD if there is none, or if it is gone
+};
+
+// Writes it; ENOTFOUND races with `git gc --prune=now` are repaired. An error if the branch is there already, or if
+// another branch stands in its way.
+Result<void> create_branch(const Repository& repository, const VariantCommit& commit);
+
+}  // namespace kagent::store
