@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loop/tuning.h"
+
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "build_step/pick.h"
+#include "loop/planted_project.h"
+#include "store/trial_store.h"
+
+namespace kagent::loop {
+namespace {
+
+using ::testing::HasSubstr;
+
+bool never() { return false; }
+
+class Tuning : public ::testing::Test {
+ protected:
+  TuningOptions options() const {
+    TuningOptions options;
+    options.bench.runtime = KAGENT_RUNTIME;
+    options.bench.state_folder = project_.variants().state_folder();
+    options.bench.allow_unsandboxed = !util::sandbox_state().available;
+    options.width = 2;
+    options.time_budget = std::chrono::seconds(120);
+    return options;
+  }
+  TuningResult tune_once(const TuningOptions& options, const std::function<bool()>& interrupted = never) {
+    store::VariantStore variants = project_.variants();
+    const build_step::KernelContext context = project_.context();
+    return require(tune(context, variants, options, observer_, interrupted));
+  }
+  std::vector<Trial> trials() const {
+    auto store = require(store::TrialStore::open(options().bench.state_folder / "trials.sqlite"));
+    const build_step::KernelContext context = project_.context();
+    return require(store.trials("scale", context.architecture, context.key.hash()));
+  }
+  PlantedProject project_;
+  RecordingObserver observer_;
+};
+
+TEST_F(Tuning, FindsThePlantedBestAndKeepsItAsABranch) {
+  const std::string head = project_.shell("git rev-parse HEAD");
+  const TuningResult result = tune_once(options());
+  ASSERT_TRUE(result.variant) << result.reason;
+  EXPECT_EQ(result.variant->evidence.tunables.at("WORK"), 1);
+  EXPECT_LT(result.variant->evidence.against_baseline.ratio, 0.5);
+  EXPECT_THAT(project_.shell("git branch --list 'kagent/*'"), HasSubstr(result.variant->reference));
+  EXPECT_EQ(project_.shell("git status --porcelain"), "");
+  EXPECT_EQ(project_.shell("git rev-parse HEAD"), head);
+
+  const build_step::Pick pick = require(build_step::pick(project_.request(), project_.variants()));
+  ASSERT_TRUE(pick.choices.front().variant);
+  require(build_step::write_sources(pick));
+  EXPECT_THAT(require(util::read_file(project_.generated())), HasSubstr("#define WORK 1\n"));
+}
+
+TEST_F(Tuning, RemembersTheResultForTheSameInputs) {
+  tune_once(options());
+  const std::size_t before = trials().size();
+  EXPECT_TRUE(tune_once(options()).concluded_before);
+  EXPECT_EQ(trials().size(), before);
+}
+
+TEST_F(Tuning, GoesOnAfterAnInterruptionWithoutRepeatingATrial) {
+  int asked = 0;
+  const TuningResult first = tune_once(options(), [&] { return ++asked > 40; });
+  const std::size_t before = trials().size();
+  const TuningResult second = tune_once(options());
+  EXPECT_FALSE(second.concluded_before);
+  ASSERT_TRUE(second.variant || first.variant) << second.reason;
+  std::set<std::string> hashes;
+  for (const Trial& trial : trials()) EXPECT_TRUE(hashes.insert(trial.candidate_hash).second);
+  EXPECT_GE(trials().size(), before);
+}
+
+TEST_F(Tuning, OfASourceThatOverridesItsTunableSaysSoAndStops) {
+  project_.write("src/scale.cpp",
+                 "#include \"scale.h\"\n#undef WORK\n#define WORK 2\n"
+                 "void scale(const float* x, float* y, int n) { for (int i = 0; i < n; ++i) y[i] = x[i] * WORK; }\n");
+  TuningOptions two = options();
+  two.width = 4;
+  try {
+    tune_once(two);
+    FAIL() << "no error";
+  } catch (const UserError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("one and the same program"));
+  }
+  const auto warnings = observer_.all<Warning>();
+  ASSERT_FALSE(warnings.empty());
+  EXPECT_THAT(warnings.front().text, HasSubstr("line 3 defines WORK"));
+}
+
+TEST_F(Tuning, OfABaselineThatIsWrongNamesTheElement) {
+  project_.write("src/scale.cpp",
+                 "#include \"scale.h\"\nvoid scale(const float* x, float* y, int n) "
+                 "{ for (int i = 0; i < n; ++i) y[i] = i == 7 ? 0 : 2 * x[i]; }\n");
+  store::VariantStore variants = project_.variants();
+  const build_step::KernelContext context = project_.context();
+  try {
+    auto result = tune(context, variants, options(), observer_, never);
+    FAIL() << "no error";
+  } catch (const UserError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("y[7]"));
+  }
+}
+
+}  // namespace
+}  // namespace kagent::loop
