@@ -31,7 +31,7 @@ FileState state_of(const std::filesystem::path& file) {
 
 Result<std::vector<std::string>> reference_names(git_repository* repository, const std::string& glob) {
   git::ReferenceIterator iterator;
-  if (git_reference_iterator_glob_new(git::out(iterator), repository, glob.c_str()) != 0)
+  if (git_reference_iterator_glob_new(iterator.out(), repository, glob.c_str()) != 0)
     return git::error("cannot list the branches " + glob);
   std::vector<std::string> names;
   const char* name = nullptr;
@@ -70,32 +70,32 @@ Result<std::string> blob_text(const Repository& repository, const git_tree* fold
   git::Odb odb;
   std::size_t size = 0;
   git_object_t type = GIT_OBJECT_ANY;
-  if (git_repository_odb(git::out(odb), repository.get()) != 0 ||
+  if (git_repository_odb(odb.out(), repository.get()) != 0 ||
       git_odb_read_header(&size, &type, odb.get(), git_tree_entry_id(entry)) != 0)
     return git::error("cannot read '" + name + "'");
   if (size > limit) return failure("'" + name + "' is larger than " + std::to_string(limit >> 20) + " MiB");
   git::Blob blob;
-  if (git_blob_lookup(git::out(blob), repository.get(), git_tree_entry_id(entry)) != 0)
+  if (git_blob_lookup(blob.out(), repository.get(), git_tree_entry_id(entry)) != 0)
     return git::error("cannot read '" + name + "'");
   return std::string(static_cast<const char*>(git_blob_rawcontent(blob.get())), git_blob_rawsize(blob.get()));
 }
 
 Result<git::Tree> variant_folder(const Repository& repository, const VariantBranch& branch, bool* gone) {
   git::Reference reference;
-  const int code = git_reference_lookup(git::out(reference), repository.get(), full_name(branch).c_str());
+  const int code = git_reference_lookup(reference.out(), repository.get(), full_name(branch).c_str());
   if (code == GIT_ENOTFOUND) {
     if (gone != nullptr) *gone = true;
     return failure("there is no branch '" + branch.reference + "'");
   }
   git::Object object;
-  if (code != 0 || git_reference_peel(git::out(object), reference.get(), GIT_OBJECT_TREE) != 0)
+  if (code != 0 || git_reference_peel(object.out(), reference.get(), GIT_OBJECT_TREE) != 0)
     return git::error("cannot read its commit");
   const std::string path = repository.prefix + "variants/" + branch.name.kernel + "/" + branch.name.architecture;
   git::Object folder;
-  if (git_object_lookup_bypath(git::out(folder), object.get(), path.c_str(), GIT_OBJECT_TREE) != 0)
+  if (git_object_lookup_bypath(folder.out(), object.get(), path.c_str(), GIT_OBJECT_TREE) != 0)
     return failure("has no folder '" + path + "' (is it of another project in this repository?)");
   git::Tree tree;
-  if (git_tree_lookup(git::out(tree), repository.get(), git_object_id(folder.get())) != 0)
+  if (git_tree_lookup(tree.out(), repository.get(), git_object_id(folder.get())) != 0)
     return git::error("cannot read '" + path + "'");
   return tree;
 }

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <string>
+#include <utility>
 
 #include <git2.h>
 
@@ -12,45 +12,46 @@
 // Owning handles, errors and retries for libgit2. For the sources of this folder only.
 namespace kagent::store::git {
 
-template <auto Free>
-struct Freed {
-  template <class T>
-  void operator()(T* handle) const {
-    Free(handle);
-  }
-};
-
-using Repository = std::unique_ptr<git_repository, Freed<git_repository_free>>;
-using Reference = std::unique_ptr<git_reference, Freed<git_reference_free>>;
-using ReferenceIterator = std::unique_ptr<git_reference_iterator, Freed<git_reference_iterator_free>>;
-using Object = std::unique_ptr<git_object, Freed<git_object_free>>;
-using Commit = std::unique_ptr<git_commit, Freed<git_commit_free>>;
-using Tree = std::unique_ptr<git_tree, Freed<git_tree_free>>;
-using TreeEntry = std::unique_ptr<git_tree_entry, Freed<git_tree_entry_free>>;
-using Blob = std::unique_ptr<git_blob, Freed<git_blob_free>>;
-using Odb = std::unique_ptr<git_odb, Freed<git_odb_free>>;
-using Config = std::unique_ptr<git_config, Freed<git_config_free>>;
-using Signature = std::unique_ptr<git_signature, Freed<git_signature_free>>;
-
-// For calls of the form int f(T** out, ...): owned(handle) is the `out` argument, filled when the call returns.
-template <class Handle>
-class Out {
+// Owns a handle of libgit2. The standard's out_ptr would fill a unique_ptr only at the end of the whole expression,
+// which makes `f(out(a)) != 0 || g(a.get()) != 0` a crash.
+template <class T, auto Free>
+class Handle {
  public:
-  explicit Out(Handle& handle) : handle_(handle) {}
-  ~Out() { handle_.reset(raw_); }
-  Out(const Out&) = delete;
-  Out& operator=(const Out&) = delete;
-  operator typename Handle::element_type **() { return &raw_; }
+  Handle() = default;
+  Handle(Handle&& other) noexcept : raw_(std::exchange(other.raw_, nullptr)) {}
+  Handle& operator=(Handle&& other) noexcept {
+    std::swap(raw_, other.raw_);
+    return *this;
+  }
+  ~Handle() { reset(); }
+
+  T* get() const { return raw_; }
+  explicit operator bool() const { return raw_ != nullptr; }
+  // Where a call may put a new handle; the old one is freed.
+  T** out() {
+    reset();
+    return &raw_;
+  }
 
  private:
-  Handle& handle_;
-  typename Handle::element_type* raw_ = nullptr;
+  void reset() {
+    if (raw_ != nullptr) Free(std::exchange(raw_, nullptr));
+  }
+  T* raw_ = nullptr;
 };
 
-template <class Handle>
-Out<Handle> out(Handle& handle) {
-  return Out<Handle>(handle);
-}
+using Repository = Handle<git_repository, git_repository_free>;
+using Reference = Handle<git_reference, git_reference_free>;
+using ReferenceIterator = Handle<git_reference_iterator, git_reference_iterator_free>;
+using Object = Handle<git_object, git_object_free>;
+using Commit = Handle<git_commit, git_commit_free>;
+using Tree = Handle<git_tree, git_tree_free>;
+using TreeBuilder = Handle<git_treebuilder, git_treebuilder_free>;
+using TreeEntry = Handle<git_tree_entry, git_tree_entry_free>;
+using Blob = Handle<git_blob, git_blob_free>;
+using Odb = Handle<git_odb, git_odb_free>;
+using Config = Handle<git_config, git_config_free>;
+using Signature = Handle<git_signature, git_signature_free>;
 
 // The last error of libgit2 in this thread, with what was being done.
 StageError last_error(const std::string& what);

@@ -106,7 +106,7 @@ bool is_left_alone(const Repository& repository, const std::string& path) {
   int ignored = 0;
   if (git_ignore_path_is_ignored(&ignored, repository.get(), path.c_str()) != 0 || ignored == 0) return false;
   git::Object tracked;
-  return git_revparse_single(git::out(tracked), repository.get(), ("HEAD:" + path).c_str()) != 0;
+  return git_revparse_single(tracked.out(), repository.get(), ("HEAD:" + path).c_str()) != 0;
 }
 
 bool starts_as_lfs_pointer(const fs::path& file) {

@@ -54,7 +54,7 @@ Result<git::Repository> open(const fs::path& project) {
   git::initialise();
   git::Repository handle;
   const char* ceilings = std::getenv("GIT_CEILING_DIRECTORIES");
-  const int code = git_repository_open_ext(git::out(handle), project.c_str(), 0, ceilings);
+  const int code = git_repository_open_ext(handle.out(), project.c_str(), 0, ceilings);
   if (code == 0) return handle;
   StageError error = git::last_error("the git repository of '" + project.string() + "' cannot be opened");
   if (code == GIT_ENOTFOUND || code == GIT_EOWNER) {
@@ -75,7 +75,7 @@ bool is_ignored(const Repository& repository) {
     return false;
   git::Object tracked;
   const std::string folder = "HEAD:" + repository.prefix.substr(0, repository.prefix.size() - 1);
-  return git_revparse_single(git::out(tracked), repository.get(), folder.c_str()) != 0;
+  return git_revparse_single(tracked.out(), repository.get(), folder.c_str()) != 0;
 }
 
 }  // namespace

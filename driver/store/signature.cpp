@@ -19,8 +19,7 @@ std::string variable(const std::string& name) {
 std::string configured(git_repository* repository, const std::string& name) {
   git::Config config, snapshot;
   const char* value = nullptr;
-  if (git_repository_config(git::out(config), repository) != 0 ||
-      git_config_snapshot(git::out(snapshot), config.get()) != 0 ||
+  if (git_repository_config(config.out(), repository) != 0 || git_config_snapshot(snapshot.out(), config.get()) != 0 ||
       git_config_get_string(&value, snapshot.get(), name.c_str()) != 0)
     return {};
   return value;
@@ -80,9 +79,9 @@ git::Signature signature(git_repository* repository, const std::string& role) {
                                       configured(repository, "user.email"), variable("EMAIL"), "kagent@localhost"});
   git::Signature result;
   if (const auto when = parse_date(variable("GIT_" + role + "_DATE")))
-    git_signature_new(git::out(result), name.c_str(), email.c_str(), when->time, when->offset_minutes);
+    git_signature_new(result.out(), name.c_str(), email.c_str(), when->time, when->offset_minutes);
   else
-    git_signature_now(git::out(result), name.c_str(), email.c_str());
+    git_signature_now(result.out(), name.c_str(), email.c_str());
   return result;
 }
 

@@ -37,7 +37,7 @@ class Writer {
   // False if another process pruned some of it meanwhile, taking it for garbage that no branch leads to.
   bool is_complete() const {
     git::Odb odb;
-    if (git_repository_odb(git::out(odb), repository_.get()) != 0 || git_odb_refresh(odb.get()) != 0) return false;
+    if (git_repository_odb(odb.out(), repository_.get()) != 0 || git_odb_refresh(odb.get()) != 0) return false;
     for (const git_oid& id : written_)
       if (git_odb_exists(odb.get(), &id) != 1) return false;
     return true;
@@ -51,25 +51,24 @@ class Writer {
     committer_ = signature(repository(), "COMMITTER");
     if (!author_ || !committer_) return git::error("cannot make a signature");
     git::Object object;
-    const int code = git_revparse_single(git::out(object), repository(), "HEAD^{commit}");
-    if (code == 0 && git_commit_lookup(git::out(head_), repository(), git_object_id(object.get())) == 0) {
-      if (git_commit_tree(git::out(tree_), head_.get()) != 0) return git::error("cannot read HEAD's tree");
+    const int code = git_revparse_single(object.out(), repository(), "HEAD^{commit}");
+    if (code == 0 && git_commit_lookup(head_.out(), repository(), git_object_id(object.get())) == 0) {
+      if (git_commit_tree(tree_.out(), head_.get()) != 0) return git::error("cannot read HEAD's tree");
       return {};
     }
     if (git_repository_head_unborn(repository()) != 1) return git::error("cannot read HEAD");
-    git_treebuilder* builder = nullptr;
+    git::TreeBuilder builder;
     git_oid empty;
-    int failed = git_treebuilder_new(&builder, repository(), nullptr);
-    if (failed == 0) failed = git_treebuilder_write(&empty, builder);
-    git_treebuilder_free(builder);
-    if (failed != 0 || git_tree_lookup(git::out(tree_), repository(), &empty) != 0)
+    int failed = git_treebuilder_new(builder.out(), repository(), nullptr);
+    if (failed == 0) failed = git_treebuilder_write(&empty, builder.get());
+    if (failed != 0 || git_tree_lookup(tree_.out(), repository(), &empty) != 0)
       return git::error("cannot write an empty tree");
     return {};
   }
 
   git::TreeEntry in_head(const std::string& path) const {
     git::TreeEntry entry;
-    if (git_tree_entry_bypath(git::out(entry), tree_.get(), path.c_str()) != 0) return nullptr;
+    if (git_tree_entry_bypath(entry.out(), tree_.get(), path.c_str()) != 0) return {};
     return entry;
   }
 
@@ -77,7 +76,7 @@ class Writer {
     git::TreeEntry entry = in_head(path);
     git::Blob blob;
     if (!entry || git_tree_entry_type(entry.get()) != GIT_OBJECT_BLOB ||
-        git_blob_lookup(git::out(blob), repository(), git_tree_entry_id(entry.get())) != 0 ||
+        git_blob_lookup(blob.out(), repository(), git_tree_entry_id(entry.get())) != 0 ||
         git_blob_rawsize(blob.get()) > limit)
       return std::nullopt;
     return std::string(static_cast<const char*>(git_blob_rawcontent(blob.get())), git_blob_rawsize(blob.get()));
@@ -144,7 +143,7 @@ class Writer {
     git_oid id;
     git::Tree result;
     if (git_tree_create_updated(&id, repository(), tree, updates.size(), updates.data()) != 0 ||
-        git_tree_lookup(git::out(result), repository(), &id) != 0)
+        git_tree_lookup(result.out(), repository(), &id) != 0)
       return git::error("cannot write the tree of '" + commit_.branch + "'");
     return result;
   }
@@ -168,7 +167,7 @@ class Writer {
     for (const Update& update : updates_)
       for (auto slash = update.path.find('/'); slash != std::string::npos; slash = update.path.find('/', slash + 1)) {
         git::TreeEntry entry;
-        if (git_tree_entry_bypath(git::out(entry), tree->get(), update.path.substr(0, slash).c_str()) == 0)
+        if (git_tree_entry_bypath(entry.out(), tree->get(), update.path.substr(0, slash).c_str()) == 0)
           written_.push_back(*git_tree_entry_id(entry.get()));
       }
     return tree;
@@ -178,9 +177,9 @@ class Writer {
     git::Commit parent;
     if (commit_.parent_branch) {
       git::Object object;
-      if (git_revparse_single(git::out(object), repository(),
+      if (git_revparse_single(object.out(), repository(),
                               ("refs/heads/" + *commit_.parent_branch + "^{commit}").c_str()) == 0)
-        git_commit_lookup(git::out(parent), repository(), git_object_id(object.get()));
+        git_commit_lookup(parent.out(), repository(), git_object_id(object.get()));
     }
     const git_commit* parents[] = {parent ? parent.get() : head_.get()};
     git_oid id;
@@ -213,7 +212,7 @@ Result<void> check_way(const Repository& repository, const std::string& branch) 
   for (auto slash = branch.find('/'); slash != std::string::npos; slash = branch.find('/', slash + 1)) {
     const std::string obstacle = branch.substr(0, slash);
     git::Reference reference;
-    if (git_reference_lookup(git::out(reference), repository.get(), ("refs/heads/" + obstacle).c_str()) == 0)
+    if (git_reference_lookup(reference.out(), repository.get(), ("refs/heads/" + obstacle).c_str()) == 0)
       return failure("the branch '" + obstacle + "' is in the way of '" + branch + "': git cannot have both",
                      "git branch -m " + obstacle + " " + obstacle + "-renamed");
   }
@@ -224,7 +223,7 @@ Result<void> create_reference(const Repository& repository, const std::string& b
   const std::string name = "refs/heads/" + branch;
   const int code = git::retried([&] {
     git::Reference reference;
-    return git_reference_create(git::out(reference), repository.get(), name.c_str(), &commit, 0,
+    return git_reference_create(reference.out(), repository.get(), name.c_str(), &commit, 0,
                                 "kagent: variant accepted");
   });
   if (code == 0) return {};

@@ -135,7 +135,7 @@ struct VariantStore::Implementation {
 
   Result<void> remove_branch(const std::string& branch) const {
     git::Reference reference;
-    if (git_branch_lookup(git::out(reference), repository->get(), branch.c_str(), GIT_BRANCH_LOCAL) != 0)
+    if (git_branch_lookup(reference.out(), repository->get(), branch.c_str(), GIT_BRANCH_LOCAL) != 0)
       return failure("there is no branch '" + branch + "'");
     if (git_branch_is_checked_out(reference.get()) == 1)
       return failure("the branch '" + branch + "' is checked out", "git checkout another branch first");
