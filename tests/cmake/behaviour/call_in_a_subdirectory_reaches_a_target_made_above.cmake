@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+# generators: Ninja, Ninja Multi-Config, Unix Makefiles
+use_template()
+call([[none]])
+replace(CMakeLists.txt "kagent_optimize_kernel(none)" "add_subdirectory(tuning)")
+replace(CMakeLists.txt "find_package(KAgent CONFIG REQUIRED)" "")
+write(tuning/CMakeLists.txt [[
+find_package(KAgent CONFIG REQUIRED)
+kagent_optimize_kernel(scale TARGET ops SOURCE ../kernels/scale.cpp GOLDEN ../golden/scale)
+]])
+configure()
+build()
+expect_compiled(main.cpp ops.cpp scale.cpp)
+expect_baseline()
+expect_nothing_to_do()
+replace(kernels/scale.cpp 64 65)
+build()
+expect_compiled(scale.cpp)
+expect_program("65 passes")
+expect_nothing_to_do()

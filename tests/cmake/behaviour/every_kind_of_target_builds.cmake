@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# generators: Ninja
+use_template()
+file(APPEND "${PROJECT}/CMakeLists.txt" [[
+add_library(a_shared SHARED ops.cpp kernels/scale.cpp)
+add_library(a_module MODULE ops.cpp kernels/scale.cpp)
+add_library(an_object OBJECT ops.cpp kernels/scale.cpp)
+add_executable(an_executable main.cpp ops.cpp kernels/scale.cpp)
+add_library(project::aliased ALIAS an_object)
+foreach(target IN ITEMS a_shared a_module project::aliased an_executable)
+  kagent_optimize_kernel(scale TARGET ${target} SOURCE kernels/scale.cpp GOLDEN golden/scale)
+endforeach()
+add_executable(of_shared main.cpp)
+target_link_libraries(of_shared a_shared)
+add_executable(of_object main.cpp)
+target_link_libraries(of_object an_object)
+]])
+configure()
+build()
+foreach(program IN ITEMS of_shared of_object an_executable)
+  expect_program("64 passes" ${program})
+endforeach()
+expect_nothing_to_do()

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# generators: Ninja, Unix Makefiles
+# starts from: tuned
+use_tuned_project()
+file(RENAME "${PROJECT}" "${WORK}/origin")
+file(MAKE_DIRECTORY "${PROJECT}")
+run(git clone -q --single-branch -b main "${WORK}/origin" "${PROJECT}")
+set(allowed "${WORK}/allowed")
+configure()
+build()
+expect_baseline()
+set(careful "${BUILD}")
+set(BUILD "${allowed}")
+configure(-DKAGENT_REMOTE_VARIANTS=ON)
+build()
+expect_baseline()
+expect_nothing_to_do()
+
+git(fetch -q origin "+refs/heads/*:refs/remotes/origin/*")
+build()
+expect_picked()
+expect_compiled(scale.cpp)
+expect_variant()
+expect_nothing_to_do()
+set(BUILD "${careful}")
+build()
+expect_compiled()
+expect_baseline()
