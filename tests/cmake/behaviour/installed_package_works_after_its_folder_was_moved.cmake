@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+# generators: Ninja
+use_template()
+run(${CMAKE_COMMAND} --install "${KAGENT_BUILD}" --prefix "${WORK}/first")
+expect_no_output("test")
+file(RENAME "${WORK}/first" "${WORK}/moved prefix")
+configure("-DCMAKE_PREFIX_PATH=${WORK}/moved prefix")
+build()
+expect_output("moved prefix")
+expect_baseline()
+expect_nothing_to_do()
+run("${WORK}/moved prefix/bin/kagent" --version)
+# What is installed, and nothing else.
+file(GLOB_RECURSE files RELATIVE "${WORK}/moved prefix" "${WORK}/moved prefix/*")
+list(FILTER files EXCLUDE REGEX "^lib/cmake/KAgent/(KAgent[A-Za-z]*\\.cmake|kernel\\.schema\\.json)$")
+expect_equal("${files}" "bin/kagent;lib/kagent/libkagent_runner.a")
