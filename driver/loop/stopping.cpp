@@ -31,6 +31,8 @@ bool is_failing(const std::vector<bool>& failed) {
 
 std::optional<std::string> reason_to_stop(const StoppingRule& rule, const RunState& state) {
   if (state.space_exhausted) return "every point of the space was tried";
+  if (rule.goal_roofline && state.roofline_share && *state.roofline_share >= *rule.goal_roofline)
+    return fmt::format("the goal is reached: {:.0f} % of the roofline", *state.roofline_share * 100);
   if (state.rounds_done >= rule.rounds) return fmt::format("all {} rounds are used", rule.rounds);
   if (state.elapsed.count() >= static_cast<double>(rule.time_budget.count()) * (1 - rule.judging_share))
     return fmt::format("the time budget of {} s is used", rule.time_budget.count());

@@ -16,6 +16,7 @@ struct StoppingRule {
   std::chrono::seconds time_budget{300};
   // Kept back from the time budget for judging the finalists.
   double judging_share = 0.25;
+  std::optional<double> goal_roofline;  // share of the roofline at which nobody need look further
 };
 
 struct RunState {
@@ -24,6 +25,7 @@ struct RunState {
   std::vector<double> best_after_round;  // time of the best over the baseline's, after each round of this run
   std::vector<bool> failed;             // every trial of this run, in order: whether it failed before measuring
   bool space_exhausted = false;
+  std::optional<double> roofline_share;  // of the incumbent, as far as the spec counts its work
 };
 
 // Why to stop before another round, in words; nothing to go on.

@@ -12,9 +12,11 @@
 #include "loop/measurement.h"
 #include "loop/stopping.h"
 #include "loop/tunable_check.h"
+#include "profiler/ceilings.h"
 #include "proposer/search.h"
 #include "selection/selection.h"
 #include "store/trial_store.h"
+#include "toolchain/machine.h"
 #include "util/lock.h"
 #include "util/text.h"
 
@@ -74,6 +76,7 @@ class Run {
     state_.rounds_done = std::clamp(fresh, 0, options_.rounds * options_.width) / std::max(1, options_.width);
     rule_.rounds = options_.rounds;
     rule_.time_budget = options_.time_budget;
+    rule_.goal_roofline = context_.spec.goal.roofline;
     for (const Trial& trial : history_)
       if (trial.score_ns) best_ratio_ = std::min(best_ratio_, *trial.score_ns);
     RunStarted started;
@@ -238,8 +241,27 @@ class Run {
     if (!judged.variant) return false;
     incumbent_ = Incumbent{*finalist.binary, judged.variant};
     incumbent_ratio_ = judged.variant->evidence.against_baseline.ratio;
+    state_.roofline_share = roofline_share(judged.variant->evidence.against_baseline);
     result_.variant = std::move(judged.variant);
     return true;
+  }
+
+  // Weighted over the timed cases; nothing where the spec counts no work.
+  std::optional<double> roofline_share(const Decision& decision) const {
+    if (!context_.spec.flops && !context_.spec.bytes) return std::nullopt;
+    const profiler::Ceilings ceilings = profiler::cached_ceilings(options_.bench.state_folder / "ceilings.json",
+                                                                  toolchain::machine_description());
+    double share = 0, weight = 0;
+    for (const CaseRatio& ratio : decision.cases) {
+      const Case* one = context_.spec.find_case(ratio.case_name);
+      if (!one) continue;
+      auto position = require(profiler::position(context_.spec, one->sizes, ratio.candidate_ns, ceilings));
+      if (!position) continue;
+      share += ratio.weight * position->share;
+      weight += ratio.weight;
+    }
+    if (weight <= 0) return std::nullopt;
+    return share / weight;
   }
 
   // The finalist's binary: from this run, or, for a trial of an earlier one, compiled and checked again.

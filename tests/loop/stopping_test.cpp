@@ -58,6 +58,17 @@ TEST(Stopping, ToleratesFailuresAmongSuccesses) {
   EXPECT_FALSE(reason_to_stop({}, state));
 }
 
+TEST(Stopping, EndsWhenTheGoalIsReached) {
+  RunState state;
+  state.roofline_share = 0.9;
+  EXPECT_FALSE(reason_to_stop({}, state));
+  StoppingRule rule;
+  rule.goal_roofline = 0.91;
+  EXPECT_FALSE(reason_to_stop(rule, state));
+  rule.goal_roofline = 0.9;
+  EXPECT_THAT(reason_to_stop(rule, state).value(), HasSubstr("90 % of the roofline"));
+}
+
 TEST(Stopping, EndsWhenTheSpaceIsExhausted) {
   RunState state;
   state.space_exhausted = true;

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/roofline.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace kagent::profiler {
+namespace {
+
+Result<double> evaluate(const std::optional<Expression>& work, const Sizes& sizes) {
+  if (!work) return 0.0;
+  auto value = work->evaluate([&sizes](std::string_view name) -> const std::int64_t* {
+    auto found = sizes.find(std::string(name));
+    return found == sizes.end() ? nullptr : &found->second;
+  });
+  if (!value) return std::unexpected(value.error());
+  return static_cast<double>(*value);
+}
+
+}  // namespace
+
+std::string_view name(Limit limit) {
+  switch (limit) {
+    case Limit::compute: return "compute";
+    case Limit::memory: return "memory";
+  }
+  std::unreachable();
+}
+
+Result<std::optional<RooflinePosition>> position(const KernelSpec& spec, const Sizes& sizes, double time_ns,
+                                                 const Ceilings& ceilings) {
+  auto flops = evaluate(spec.flops, sizes);
+  if (!flops) return std::unexpected(flops.error());
+  auto bytes = evaluate(spec.bytes, sizes);
+  if (!bytes) return std::unexpected(bytes.error());
+  if ((*flops <= 0 && *bytes <= 0) || time_ns <= 0) return std::nullopt;
+  const double seconds = time_ns * 1e-9;
+  const double compute_time = ceilings.flops_per_s > 0 ? *flops / ceilings.flops_per_s : 0;
+  const double memory_time = ceilings.bytes_per_s > 0 ? *bytes / ceilings.bytes_per_s : 0;
+  RooflinePosition result;
+  result.flops_per_s = *flops / seconds;
+  result.bytes_per_s = *bytes / seconds;
+  result.limit = compute_time > memory_time ? Limit::compute : Limit::memory;
+  result.share = std::max(compute_time, memory_time) / seconds;
+  return result;
+}
+
+}  // namespace kagent::profiler

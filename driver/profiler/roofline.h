@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "values/error.h"
+#include "values/kernel_spec.h"
+
+namespace kagent::profiler {
+
+// What this machine can do at most, on one core: the two roofs.
+struct Ceilings {
+  double flops_per_s = 0;  // fp32 multiply-adds, two operations each, in the widest vectors that the processor has
+  double bytes_per_s = 0;  // read + written by a copy much larger than the caches
+};
+
+enum class Limit { compute, memory };
+std::string_view name(Limit limit);
+
+// Where a call lies under the roofs (Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009).
+struct RooflinePosition {
+  double flops_per_s = 0, bytes_per_s = 0;  // achieved, by the spec's own count of work
+  Limit limit = Limit::memory;              // the roof that the call would meet first
+  double share = 0;                         // of the time that is unavoidable under that roof; 1 is at the roof. More
+                                            // than 1 means data that came from a cache, or work that was not done
+};
+
+// Nothing where the spec counts no work or the sizes give none. `time_ns` of one call.
+Result<std::optional<RooflinePosition>> position(const KernelSpec& spec, const Sizes& sizes, double time_ns,
+                                                 const Ceilings& ceilings);
+
+}  // namespace kagent::profiler

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/roofline.h"
+
+#include <gtest/gtest.h>
+
+#include "profiler/ceilings.h"
+#include "util/files.h"
+
+namespace kagent::profiler {
+namespace {
+
+KernelSpec spec_with_work(const std::string& flops, const std::string& bytes) {
+  KernelSpec spec;
+  spec.flops = *Expression::parse(flops);
+  spec.bytes = *Expression::parse(bytes);
+  return spec;
+}
+
+constexpr Ceilings kCeilings{.flops_per_s = 100e9, .bytes_per_s = 10e9};
+
+TEST(Roofline, IsBoundByMemoryWhereTheBytesTakeLonger) {
+  // 1e6 bytes take 100 us at 10 GB/s, 1e6 operations 10 us at 100 GFLOP/s.
+  auto result = position(spec_with_work("n", "n"), {{"n", 1'000'000}}, 200'000, kCeilings).value().value();
+  EXPECT_EQ(result.limit, Limit::memory);
+  EXPECT_DOUBLE_EQ(result.share, 0.5);
+  EXPECT_DOUBLE_EQ(result.bytes_per_s, 5e9);
+}
+
+TEST(Roofline, IsBoundByComputeWhereTheOperationsTakeLonger) {
+  auto result = position(spec_with_work("2*n*n", "n"), {{"n", 10'000}}, 4'000'000, kCeilings).value().value();
+  EXPECT_EQ(result.limit, Limit::compute);
+  EXPECT_DOUBLE_EQ(result.share, 0.5);
+}
+
+TEST(Roofline, HasNoPositionWithoutWork) {
+  EXPECT_FALSE(position(KernelSpec{}, {{"n", 1}}, 100, kCeilings).value());
+  EXPECT_FALSE(position(spec_with_work("n", "n"), {{"n", 0}}, 100, kCeilings).value());
+}
+
+TEST(Roofline, OfAnOverflowingCountIsAnError) {
+  EXPECT_FALSE(position(spec_with_work("n*n*n", "n"), {{"n", 1LL << 40}}, 100, kCeilings));
+}
+
+TEST(Ceilings, AreMeasuredOnceForAMachine) {
+  const util::TemporaryFolder folder;
+  const auto file = folder.path() / "ceilings.json";
+  const Ceilings first = cached_ceilings(file, "this machine");
+  EXPECT_GT(first.flops_per_s, 1e8);
+  EXPECT_GT(first.bytes_per_s, 1e8);
+  const Ceilings again = cached_ceilings(file, "this machine");
+  EXPECT_EQ(first.flops_per_s, again.flops_per_s);
+  EXPECT_EQ(first.bytes_per_s, again.bytes_per_s);
+}
+
+TEST(Ceilings, OfABrokenCacheAreMeasuredAgain) {
+  const util::TemporaryFolder folder;
+  const auto file = folder.path() / "ceilings.json";
+  ASSERT_TRUE(util::write_file_atomically(file, "{\"this machine\": {\"flops_per_s\": -1}} trailing"));
+  EXPECT_GT(cached_ceilings(file, "this machine").flops_per_s, 1e8);
+}
+
+}  // namespace
+}  // namespace kagent::profiler
