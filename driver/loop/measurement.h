@@ -17,12 +17,14 @@
 namespace kagent::loop {
 
 struct MeasurementOptions {
-  runner::RunnerLimits limits;             // of each process; `cpus` is chosen here if it is empty
+  runner::RunnerLimits limits;  // of each process; `cpus` is chosen here if it is empty
   judge::Policy policy;
   std::chrono::milliseconds budget{60'000};  // no further pair is started past it
-  std::uint64_t seed = 0;                  // of the inputs and of the order of samples; secret
+  std::uint64_t seed = 0;                    // of the inputs and of the order of samples; secret
   std::function<void(int pair, int pairs)> progress;
   std::function<bool()> interrupted;
+  // Called once with a line about the holder, if another process is measuring and this one has to wait for it.
+  std::function<void(const std::string& holder)> waiting;
 };
 
 // What measuring a candidate gave: a decision, or how the candidate failed in the middle (outcome other than ok).
@@ -42,12 +44,12 @@ Result<Measured> measure(runner::Runner& runner, const KernelSpec& spec, const B
 struct Raced {
   Outcome outcome = Outcome::ok;
   std::string detail;
-  double ratio = 1;   // weighted geometric mean over the timed cases of time(candidate) / time(anchor)
-  int samples = 0;    // more for those near the best
+  double ratio = 1;  // weighted geometric mean over the timed cases of time(candidate) / time(anchor)
+  int samples = 0;   // more for those near the best; 0: interrupted, or out of time, before it was measured
 };
 
-// Quick times of many verified candidates, interleaved with the anchor (the baseline, so that ratios of different rounds
-// and runs can be compared). Same order as `candidates`. Good for ranking, never for accepting.
+// Quick times of many verified candidates, interleaved with the anchor (the baseline, so that ratios of different
+// rounds and runs can be compared). Same order as `candidates`. Good for ranking, never for accepting.
 Result<std::vector<Raced>> race(runner::Runner& runner, const KernelSpec& spec, const Binary& anchor,
                                 const std::vector<Binary>& candidates, const MeasurementOptions& options);
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "values/case_data.h"
+#include "values/error.h"
+#include "values/kernel_spec.h"
+
+namespace kagent::loop {
+
+// Contents for the timed calls of one case, new ones for each call, so that nothing remembered from an earlier call is
+// of use. Large buffers are not generated anew each time: they are pieces of two generated ones, shifted and joined at
+// secret places, whole rows at a time. What the spec records stays as it is, and so do the scalars, which a program
+// takes by value: they are drawn once.
+class FreshContents {
+ public:
+  // `spec` and `timed` are referred to, not copied.
+  static Result<FreshContents> make(const KernelSpec& spec, const Case& timed, std::uint64_t seed);
+
+  Result<CallInputs> next();
+
+ private:
+  FreshContents(const KernelSpec& spec, const Case& timed, std::uint64_t seed);
+  void mix(Tensor& tensor, const Tensor& other, Distribution distribution);
+
+  const KernelSpec* spec_;
+  const Case* timed_;
+  std::mt19937_64 random_;
+  std::map<std::string, double> scalars_;
+  std::vector<CallInputs> pool_;  // two if they are large, else empty
+};
+
+// Bytes of all buffers of one call.
+Result<std::int64_t> buffer_bytes(const KernelSpec& spec, const Case& timed);
+
+}  // namespace kagent::loop

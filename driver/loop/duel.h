@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <random>
+#include <vector>
+
+#include "judge/judge.h"
+#include "loop/case_plan.h"
+#include "loop/clock_check.h"
+#include "loop/contents.h"
+#include "loop/sampled.h"
+#include "runner/runner.h"
+
+namespace kagent::loop {
+
+// How long a duel lasts: blocks until there are `least` and `time` has passed, at most `most`.
+struct DuelLength {
+  std::chrono::milliseconds warm_up{50};  // of each program
+  std::chrono::milliseconds time{250};
+  int least = 3;
+  int most = 16;
+};
+
+// What a duel gave.
+struct DuelSamples {
+  judge::PairSamples times;         // of one call, in ns
+  std::vector<SampleTimes> clocks;  // of one sample, by both clocks; same order
+};
+
+// Two live processes that run one case in turn, in ABBA blocks of random orientation. Each timed call finds contents
+// that its process has never seen, at a slot drawn at random, and poisoned outputs; now and then, and at least once,
+// what a timed call of the candidate left behind is held against the incumbent's.
+class Duel {
+ public:
+  Duel(const KernelSpec& spec, const CasePlan& plan, FreshContents& contents, runner::Session& incumbent,
+       runner::Session& candidate, std::mt19937_64& random, const std::function<bool()>& interrupted)
+      : spec_(spec),
+        plan_(plan),
+        contents_(contents),
+        incumbent_(incumbent),
+        candidate_(candidate),
+        random_(random),
+        interrupted_(interrupted) {}
+
+  // Leaves no slot behind.
+  Sampled<DuelSamples> run(const DuelLength& length);
+
+ private:
+  struct Filled {
+    int slot;
+    CallInputs inputs;
+  };
+
+  Sampled<void> prepare();
+  Sampled<void> warm_up(std::chrono::milliseconds time);
+  Sampled<void> block(DuelSamples& samples, bool verify_for_certain);
+  Sampled<std::vector<Filled>> refill();
+  Sampled<void> half(const std::vector<Filled>& filled, bool candidate_first, DuelSamples& samples);
+  Sampled<void> verify(const Filled& filled);
+  Sampled<void> release();
+  Sampled<RunResult> of_candidate(Result<RunResult> step) const;
+  Sampled<RunResult> sample(bool candidate, const runner::SamplePlan& plan);
+  std::uint8_t poison();
+
+  const KernelSpec& spec_;
+  const CasePlan& plan_;
+  FreshContents& contents_;
+  runner::Session& incumbent_;
+  runner::Session& candidate_;
+  std::mt19937_64& random_;
+  const std::function<bool()>& interrupted_;
+  bool verified_ = false;
+  double verify_share_ = 0.5;  // of the blocks
+};
+
+}  // namespace kagent::loop
