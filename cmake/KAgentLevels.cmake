@@ -9,7 +9,7 @@ function(_kagent_add_level level)
   set(generated "${kagent_generated_${level}}")
   add_library(${object} OBJECT "${generated}")
   _kagent_mark_generated("${generated}" ${object})
-  add_dependencies(${object} "kagent-pick-${kagent_kernel}-${kagent_target}")
+  add_dependencies(${object} ${kagent_pick})
 
   # The configuration's name is part of the path, since its object differs.
   set(isolated "${kagent_folder}/${level}/${kagent_kernel}")
@@ -24,11 +24,10 @@ function(_kagent_add_level level)
     DEPENDS KAgent::kagent "$<TARGET_OBJECTS:${object}>"
     COMMENT "Isolating ${kagent_kernel} for ${level}"
     VERBATIM)
-  set(isolate "kagent-isolate-${kagent_kernel}-${kagent_target}-${level}")
-  add_custom_target(${isolate} DEPENDS "${isolated}")
+  _kagent_owner(isolate isolate)
+  set_property(TARGET ${isolate} APPEND PROPERTY SOURCES "${isolated}")
   add_dependencies(${isolate} ${object})
-  set_target_properties(${object} ${isolate} PROPERTIES FOLDER kagent)
-  add_dependencies(${kagent_target} ${isolate})
+  set_target_properties(${object} PROPERTIES FOLDER kagent)
 
   set_property(TARGET ${kagent_target} APPEND PROPERTY SOURCES "${isolated}")
   set(paths "${isolated}")
