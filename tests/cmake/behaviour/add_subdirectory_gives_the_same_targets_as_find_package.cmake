@@ -30,7 +30,9 @@ expect_no_output("warning")
 # The request is the one that the installed package makes.
 file(READ "${BUILD}/kagent/ops/scale/request.json" request)
 set(BUILD "${WORK}/other")
-replace(CMakeLists.txt [[add_subdirectory(${KAGENT_SOURCE} kagent EXCLUDE_FROM_ALL)]] "find_package(KAgent CONFIG REQUIRED)")
+replace(CMakeLists.txt [[
+add_subdirectory(${KAGENT_SOURCE} kagent EXCLUDE_FROM_ALL)
+]] "find_package(KAgent CONFIG REQUIRED)\n")
 configure()
 file(READ "${BUILD}/kagent/ops/scale/request.json" other)
 string(REPLACE "${BUILD}" "${as_subproject}" other "${other}")

@@ -32,9 +32,11 @@ expect_no_output("warning")
 # The request is the one that the installed package makes.
 file(READ "${BUILD}/kagent/ops/scale/request.json" request)
 set(BUILD "${WORK}/other")
-replace(CMakeLists.txt [[include(FetchContent)
+replace(CMakeLists.txt [[
+include(FetchContent)
 FetchContent_Declare(KAgent URL https://kagent.invalid/never-fetched.tar.gz)
-FetchContent_MakeAvailable(KAgent)]] "find_package(KAgent CONFIG REQUIRED)")
+FetchContent_MakeAvailable(KAgent)
+]] "find_package(KAgent CONFIG REQUIRED)\n")
 configure()
 file(READ "${BUILD}/kagent/ops/scale/request.json" other)
 string(REPLACE "${BUILD}" "${as_subproject}" other "${other}")
