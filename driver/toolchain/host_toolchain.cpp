@@ -59,8 +59,12 @@ std::vector<fs::path> paths_in(const CompileCommand& command) {
 }
 
 ToolProcess make_tool_process(const HostToolchainOptions& options) {
-  ToolProcess process{options.command.directory, options.visible, options.covered, options.time_limit,
-                      options.allow_unsandboxed};
+  ToolProcess process;
+  process.working_folder = options.command.directory;
+  process.visible = options.visible;
+  process.covered = options.covered;
+  process.time_limit = options.time_limit;
+  process.allow_unsandboxed = options.allow_unsandboxed;
   process.visible.push_back(options.command.directory);
   process.visible.push_back(options.source.parent_path());
   process.visible.push_back(options.runtime.parent_path());

@@ -48,15 +48,14 @@ Result<util::Finished> ToolProcess::run(const std::vector<std::string>& argv, co
   command.environment = util::minimal_environment();
   command.limits = {
       .wall = time_limit, .memory_bytes = kMemoryBytes, .file_size_bytes = kFileBytes, .output_bytes = kOutputBytes};
-  if (!util::sandbox_state().available) {
+  if (!sandbox->available) {
     if (allow_unsandboxed) return util::run(command);
     return failure(
-        "candidates cannot be compiled in isolation here: " + util::sandbox_state().description,
+        "candidates cannot be compiled in isolation here: " + sandbox->description,
         "install bubblewrap, or allow compiling and running without a sandbox (KAGENT_ALLOW_UNSANDBOXED=ON)");
   }
-  util::SandboxView view{visible, {work_folder}, covered};
-  view.read_only.push_back("/etc/alternatives");
-  auto finished = util::run(util::sandboxed(command, view));
+  const util::SandboxView view{visible, {work_folder}, covered};
+  auto finished = util::run(util::sandboxed(command, view, *sandbox));
   if (finished && !finished->ok() && finished->standard_error.starts_with("bwrap: "))
     return failure("the sandbox failed: " + util::clean(finished->standard_error, 400), "see kagent doctor");
   return finished;
@@ -69,9 +68,11 @@ std::string limit_reached(const util::Finished& finished, std::chrono::milliseco
     case util::EndedBy::signal:
       return "was ended by " + std::string(::strsignal(finished.code));
     case util::EndedBy::wall_limit:
-      return "took longer than " + std::to_string(time_limit.count() / 1000) + " s";
+      return "took longer than " + std::to_string(time_limit.count()) + " ms";
     case util::EndedBy::memory_limit:
       return "needed more than " + std::to_string(kMemoryBytes >> 30) + " GiB of memory";
+    case util::EndedBy::task_limit:
+      return "started too many processes";
     case util::EndedBy::output_limit:
       return "printed more than " + std::to_string(kOutputBytes >> 20) + " MiB";
   }

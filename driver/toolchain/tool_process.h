@@ -19,6 +19,7 @@ struct ToolProcess {
   std::vector<std::filesystem::path> covered;  // hidden
   std::chrono::milliseconds time_limit{60'000};
   bool allow_unsandboxed = false;
+  const util::SandboxState* sandbox = &util::sandbox_state();
 
   // Runs `argv` with read-write access to `work_folder` alone. Without a sandbox that works it refuses, unless it was
   // allowed to do without.
@@ -28,7 +29,7 @@ struct ToolProcess {
 // The folder that a compiler's own files lie under and that its sandbox must show: nothing for one in /usr.
 std::vector<std::filesystem::path> installation_of(const std::filesystem::path& compiler);
 
-// How a tool was stopped by a limit, in words ("took longer than 60 s"); empty if it ended by itself.
+// How a tool was stopped by a limit, in words ("took longer than 60000 ms"); empty if it ended by itself.
 std::string limit_reached(const util::Finished& finished, std::chrono::milliseconds time_limit);
 
 }  // namespace kagent::toolchain
