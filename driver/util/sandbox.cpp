@@ -72,6 +72,7 @@ void append_mounts(const SandboxView& view, std::vector<std::string>& to) {
   }
   // Last, because a longer path inside of a cover still needed its mount point made.
   for (const fs::path& cover : covers) append(to, {"--remount-ro", cover.string()});
+  for (const auto& [outside, inside] : view.read_write_as) append(to, {"--bind", outside.string(), inside.string()});
 }
 
 // Free for bubblewrap's use: above those of the command.

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "util/subprocess.h"
@@ -16,6 +17,8 @@ struct SandboxView {
   std::vector<std::filesystem::path> read_only;  // absolute; missing ones are skipped
   std::vector<std::filesystem::path> read_write;
   std::vector<std::filesystem::path> covered;  // hidden under an empty folder or file
+  // A folder (first) that is shown read-write under another name (second), where it shadows what is there.
+  std::vector<std::pair<std::filesystem::path, std::filesystem::path>> read_write_as = {};
 };
 
 struct SandboxState {

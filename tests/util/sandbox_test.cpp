@@ -57,6 +57,14 @@ TEST_F(Sandbox, describes_itself) {
   EXPECT_THAT(sandbox_state().description, StartsWith("bubblewrap "));
 }
 
+TEST_F(Sandbox, shows_a_folder_under_another_name) {
+  const SandboxView view{{}, {}, {path("shown/hidden")}, {{path("shown/hidden/work"), "/elsewhere"}}};
+  EXPECT_EQ(
+      run_inside("cat /elsewhere/own; echo new > /elsewhere/made; ls " + path("shown").string(), view).standard_output,
+      "shown/hidden/work/own\nhidden\n");
+  EXPECT_TRUE(fs::exists(path("shown/hidden/work/made")));
+}
+
 TEST_F(Sandbox, passes_streams_and_exit_status) {
   const Finished finished = run_inside("echo out; echo err >&2; exit 9");
   EXPECT_EQ(finished.standard_output, "out\n");
