@@ -94,7 +94,7 @@ class HostToolchain final : public Toolchain {
   // What one compile() is about: files, log and time.
   struct Work {
     const CompileJob& job;
-    fs::path source, object, program;
+    fs::path source, object, program;  // as the tools see them
     std::string log;
     std::string warnings;
   };
@@ -154,7 +154,8 @@ CompileResult HostToolchain::failed(const Work& work, const util::Finished& fini
 }
 
 Result<std::optional<CompileResult>> HostToolchain::make_object(Work& work) {
-  if (auto written = util::write_file_atomically(work.source, work.job.source_text); !written)
+  const fs::path source = work.job.work_folder / work.source.filename();
+  if (auto written = util::write_file_atomically(source, work.job.source_text); !written)
     return std::unexpected(written.error());
   const auto finished = run(work, compile_words(options_, work.source, work.object));
   if (!finished) return std::unexpected(finished.error());
@@ -196,21 +197,22 @@ Result<fs::path> HostToolchain::shim_for(const std::string& mangled) {
   if (shim_ && shim_->first == mangled) return shim_->second;
   const auto text = call_shim(mangled, options_.parameters);
   if (!text) return std::unexpected(text.error());
-  const fs::path source = shims_.path() / "shim.cpp",
-                 object = shims_.path() / (util::sha256(mangled).substr(0, 16) + ".o");
-  if (auto written = util::write_file_atomically(source, *text); !written) return std::unexpected(written.error());
+  const std::string name = util::sha256(mangled).substr(0, 16);
+  if (auto written = util::write_file_atomically(shims_.path() / (name + ".cpp"), *text); !written)
+    return std::unexpected(written.error());
+  const fs::path source = process_.seen(shims_.path()) / (name + ".cpp");
   // Not with the candidate's options: link-time optimisation could see through the call that is measured.
   Words words = {options_.command.compiler.string(), "-O2", "-fPIC", "-w"};
   std::ranges::copy_if(options_.command.options, std::back_inserter(words), chooses_machine);
-  words.insert(words.end(), {"-c", source.string(), "-o", object.string()});
+  words.insert(words.end(), {"-c", source.string(), "-o", (source.parent_path() / (name + ".o")).string()});
   const auto finished = process_.run(words, shims_.path());
   if (!finished) return std::unexpected(finished.error());
   if (!finished->ok())
     return failure("the compiler '" + options_.command.compiler.string() + "' cannot compile the call of the entry: " +
                        distil(finished->standard_error, {*text, source.string(), "shim.cpp"}),
                    "a parameter's dtype may not exist for this compiler");
-  shim_ = {mangled, object};
-  return object;
+  shim_ = {mangled, shims_.path() / (name + ".o")};
+  return shim_->second;
 }
 
 std::string explain_link_failure(const std::string& output) {
@@ -261,8 +263,8 @@ Result<CompileResult> HostToolchain::compile(const CompileJob& job) {
   std::error_code error;
   if (!fs::exists(options_.runtime, error))
     return failure("the runner's runtime '" + options_.runtime.string() + "' does not exist", "install kagent again");
-  Work work{
-      job, job.work_folder / options_.source.filename(), job.work_folder / kObject, job.work_folder / kProgram, {}, {}};
+  const fs::path seen = process_.seen(job.work_folder);
+  Work work{job, seen / options_.source.filename(), seen / kObject, seen / kProgram, {}, {}};
   const auto answer = [&](CompileResult result) {
     result.duration = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - started);
     return finish(work, std::move(result));
@@ -281,13 +283,14 @@ Result<CompileResult> HostToolchain::compile(const CompileJob& job) {
   if (!rejected) return std::unexpected(rejected.error());
   if (*rejected) return answer(**std::move(rejected));
 
-  const auto hash = util::sha256_file(work.object);
+  const auto hash = util::sha256_file(job.work_folder / kObject);
   if (!hash) return std::unexpected(hash.error());
   {
     const std::lock_guard lock(mutex_);
     if (baseline_entry_.empty()) std::tie(baseline_entry_, baseline_) = std::pair(entry.symbol->mangled, *symbols);
   }
-  return answer({Outcome::ok, std::move(work.warnings), {work.program, *hash, entry.symbol->mangled}, {}});
+  return answer(
+      {Outcome::ok, std::move(work.warnings), {job.work_folder / kProgram, *hash, entry.symbol->mangled}, {}});
 }
 
 std::string HostToolchain::compiler() const {
@@ -312,7 +315,8 @@ Words compile_words(const HostToolchainOptions& options, const fs::path& source,
   words.insert(words.end(), options.command.options.begin(), options.command.options.end());
   // Neither the work folder nor chance may show in the object: __FILE__, debug information, names made up for
   // link-time optimisation.
-  if (source.has_parent_path()) words.push_back("-ffile-prefix-map=" + source.parent_path().string() + "=/kagent");
+  if (const std::string folder = source.parent_path().string(); !folder.empty() && folder != kSeenWorkFolder)
+    words.push_back("-ffile-prefix-map=" + folder + "=" + kSeenWorkFolder);
   words.insert(words.end(),
                {"-frandom-seed=kagent", "-fdiagnostics-color=never", "-c", source.string(), "-o", object.string()});
   return words;

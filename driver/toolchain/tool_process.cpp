@@ -41,6 +41,10 @@ std::vector<fs::path> installation_of(const fs::path& compiler) {
   return folders;
 }
 
+fs::path ToolProcess::seen(const fs::path& work_folder) const {
+  return sandbox->available ? kSeenWorkFolder : work_folder;
+}
+
 Result<util::Finished> ToolProcess::run(const std::vector<std::string>& argv, const fs::path& work_folder) const {
   util::Command command;
   command.argv = argv;
@@ -54,7 +58,7 @@ Result<util::Finished> ToolProcess::run(const std::vector<std::string>& argv, co
         "candidates cannot be compiled in isolation here: " + sandbox->description,
         "install bubblewrap, or allow compiling and running without a sandbox (KAGENT_ALLOW_UNSANDBOXED=ON)");
   }
-  const util::SandboxView view{visible, {work_folder}, covered};
+  const util::SandboxView view{visible, {}, covered, {{work_folder, seen(work_folder)}}};
   auto finished = util::run(util::sandboxed(command, view, *sandbox));
   if (finished && !finished->ok() && finished->standard_error.starts_with("bwrap: "))
     return failure("the sandbox failed: " + util::clean(finished->standard_error, 400), "see kagent doctor");

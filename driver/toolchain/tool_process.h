@@ -12,6 +12,9 @@
 
 namespace kagent::toolchain {
 
+// The work folder's name inside the sandbox, and what it is called in objects that are made without one.
+inline constexpr const char* kSeenWorkFolder = "/kagent";
+
 // Where and how compilers, linkers and their like are run on untrusted input.
 struct ToolProcess {
   std::filesystem::path working_folder;
@@ -20,6 +23,10 @@ struct ToolProcess {
   std::chrono::milliseconds time_limit{60'000};
   bool allow_unsandboxed = false;
   const util::SandboxState* sandbox = &util::sandbox_state();
+
+  // The name by which a tool must be told of `work_folder`. In the sandbox it is always the same, so that nothing a
+  // compiler writes can depend on where the folder lies.
+  std::filesystem::path seen(const std::filesystem::path& work_folder) const;
 
   // Runs `argv` with read-write access to `work_folder` alone. Without a sandbox that works it refuses, unless it was
   // allowed to do without.
