@@ -13,13 +13,13 @@ namespace {
 
 constexpr std::size_t kLargestPointerBytes = 1024;
 
-// Writes the objects of one commit, and knows which they are.
+// Writes the objects of one commit.
 class Writer {
  public:
   Writer(const Repository& repository, const VariantCommit& commit) : repository_(repository), commit_(commit) {}
 
   Result<git_oid> write() {
-    written_.clear();
+    git_failed_ = false;
     updates_.clear();
     removals_.clear();
     if (!tree_)
@@ -34,35 +34,34 @@ class Writer {
     return write_commit(*tree);
   }
 
-  // False if another process pruned some of it meanwhile, taking it for garbage that no branch leads to.
-  bool is_complete() const {
-    git::Odb odb;
-    if (git_repository_odb(odb.out(), repository_.get()) != 0 || git_odb_refresh(odb.get()) != 0) return false;
-    for (const git_oid& id : written_)
-      if (git_odb_exists(odb.get(), &id) != 1) return false;
-    return true;
-  }
+  // Whether the last failure came from git, and so perhaps from what another process did meanwhile.
+  bool may_succeed_later() const { return git_failed_; }
 
  private:
+  std::unexpected<StageError> git_failure(const std::string& what) {
+    git_failed_ = true;
+    return git::error(what);
+  }
+
   git_repository* repository() const { return repository_.get(); }
 
   Result<void> load_head() {
     author_ = signature(repository(), "AUTHOR");
     committer_ = signature(repository(), "COMMITTER");
-    if (!author_ || !committer_) return git::error("cannot make a signature");
+    if (!author_ || !committer_) return git_failure("cannot make a signature");
     git::Object object;
     const int code = git_revparse_single(object.out(), repository(), "HEAD^{commit}");
     if (code == 0 && git_commit_lookup(head_.out(), repository(), git_object_id(object.get())) == 0) {
-      if (git_commit_tree(tree_.out(), head_.get()) != 0) return git::error("cannot read HEAD's tree");
+      if (git_commit_tree(tree_.out(), head_.get()) != 0) return git_failure("cannot read HEAD's tree");
       return {};
     }
-    if (git_repository_head_unborn(repository()) != 1) return git::error("cannot read HEAD");
+    if (git_repository_head_unborn(repository()) != 1) return git_failure("cannot read HEAD");
     git::TreeBuilder builder;
     git_oid empty;
     int failed = git_treebuilder_new(builder.out(), repository(), nullptr);
     if (failed == 0) failed = git_treebuilder_write(&empty, builder.get());
     if (failed != 0 || git_tree_lookup(tree_.out(), repository(), &empty) != 0)
-      return git::error("cannot write an empty tree");
+      return git_failure("cannot write an empty tree");
     return {};
   }
 
@@ -95,7 +94,7 @@ class Writer {
     git_oid id;
     // Applies the line endings of .gitattributes, and makes a blob of a link's target.
     if (git_blob_create_from_workdir(&id, repository(), path.c_str()) != 0)
-      return git::error("cannot put '" + path + "' into git");
+      return git_failure("cannot put '" + path + "' into git");
     std::error_code error;
     const auto status = std::filesystem::symlink_status(repository_.root / path, error);
     const bool executable = (status.permissions() & std::filesystem::perms::owner_exec) != std::filesystem::perms::none;
@@ -108,7 +107,7 @@ class Writer {
   Result<void> add_text(const std::string& name, const std::string& text) {
     git_oid id;
     if (git_blob_create_from_buffer(&id, repository(), text.data(), text.size()) != 0)
-      return git::error("cannot write '" + name + "' into git");
+      return git_failure("cannot write '" + name + "' into git");
     return add(commit_.folder + "/" + name, id, GIT_FILEMODE_BLOB);
   }
 
@@ -125,7 +124,6 @@ class Writer {
     if (git::TreeEntry entry = in_head(path); entry && git_tree_entry_type(entry.get()) == GIT_OBJECT_TREE)
       removals_.insert(path);
     updates_.push_back({path, id, mode});
-    written_.push_back(id);
     return {};
   }
 
@@ -144,7 +142,7 @@ class Writer {
     git::Tree result;
     if (git_tree_create_updated(&id, repository(), tree, updates.size(), updates.data()) != 0 ||
         git_tree_lookup(result.out(), repository(), &id) != 0)
-      return git::error("cannot write the tree of '" + commit_.branch + "'");
+      return git_failure("cannot write the tree of '" + commit_.branch + "'");
     return result;
   }
 
@@ -160,17 +158,7 @@ class Writer {
       if (!done) return done;
       cleared = std::move(*done);
     }
-    auto tree = updated(cleared ? cleared.get() : tree_.get(), updates);
-    if (!tree) return tree;
-    // Folders on the way to what was added are new objects as well.
-    written_.push_back(*git_tree_id(tree->get()));
-    for (const Update& update : updates_)
-      for (auto slash = update.path.find('/'); slash != std::string::npos; slash = update.path.find('/', slash + 1)) {
-        git::TreeEntry entry;
-        if (git_tree_entry_bypath(entry.out(), tree->get(), update.path.substr(0, slash).c_str()) == 0)
-          written_.push_back(*git_tree_entry_id(entry.get()));
-      }
-    return tree;
+    return updated(cleared ? cleared.get() : tree_.get(), updates);
   }
 
   Result<git_oid> write_commit(const git::Tree& tree) {
@@ -185,8 +173,7 @@ class Writer {
     git_oid id;
     if (git_commit_create(&id, repository(), nullptr, author_.get(), committer_.get(), nullptr, commit_.message.c_str(),
                           tree.get(), parents[0] != nullptr ? 1 : 0, parents) != 0)
-      return git::error("cannot write the commit of '" + commit_.branch + "'");
-    written_.push_back(id);
+      return git_failure("cannot write the commit of '" + commit_.branch + "'");
     return id;
   }
 
@@ -204,7 +191,7 @@ class Writer {
   git::Signature author_, committer_;
   std::vector<Update> updates_;
   std::set<std::string> removals_;
-  std::vector<git_oid> written_;
+  bool git_failed_ = false;
 };
 
 // Git keeps branches as files, so none can be a folder of another.
@@ -234,31 +221,24 @@ Result<void> create_reference(const Repository& repository, const std::string& b
   return std::unexpected(error);
 }
 
+// A running `git gc` deletes folders of objects that became empty, also the one that is just being written to.
+Result<git_oid> write_objects(const Repository& repository, const VariantCommit& commit) {
+  Writer writer(repository, commit);
+  Result<git_oid> id;
+  git::retried([&] {
+    id = writer.write();
+    return static_cast<int>(!id && writer.may_succeed_later() ? GIT_ELOCKED : GIT_OK);
+  });
+  return id;
+}
+
 }  // namespace
 
 Result<void> create_branch(const Repository& repository, const VariantCommit& commit) {
   if (auto way = check_way(repository, commit.branch); !way) return way;
-  constexpr int kAttempts = 5;
-  Writer writer(repository, commit);
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    auto id = writer.write();
-    // A pruning `git gc` can take away an object between two writes, too.
-    if (!id && attempt + 1 < kAttempts && id.error().message.find("not found") != std::string::npos) continue;
-    if (!id) return std::unexpected(id.error());
-    if (!writer.is_complete()) continue;
-    if (auto created = create_reference(repository, commit.branch, *id); !created) return created;
-    // From here on nothing of it is garbage. What was taken just before is written once more, under the same names.
-    bool complete = writer.is_complete();
-    for (int repair = 0; repair < kAttempts && !complete; ++repair) {
-      const auto again = writer.write();
-      complete = again && git_oid_equal(&*again, &*id) == 1 && writer.is_complete();
-    }
-    if (complete) return {};
-    return failure("objects of the branch '" + commit.branch + "' were pruned while it was written",
-                   "delete the branch, and do not run git gc --prune=now meanwhile");
-  }
-  return failure("objects of '" + commit.branch + "' are pruned as soon as they are written",
-                 "do not run git gc --prune=now meanwhile");
+  auto id = write_objects(repository, commit);
+  if (!id) return std::unexpected(id.error());
+  return create_reference(repository, commit.branch, *id);
 }
 
 }  // namespace kagent::store

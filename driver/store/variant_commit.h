@@ -20,8 +20,8 @@ struct VariantCommit {
   std::optional<std::string> parent_branch;  // HEAD if there is none, or if it is gone
 };
 
-// Writes it; ENOTFOUND races with `git gc --prune=now` are repaired. An error if the branch is there already, or if
-// another branch stands in its way.
+// Writes it, also while other processes pack refs or collect garbage (but, as for git itself, not with --prune=now). An
+// error if the branch is there already, or if another branch stands in its way.
 Result<void> create_branch(const Repository& repository, const VariantCommit& commit);
 
 }  // namespace kagent::store

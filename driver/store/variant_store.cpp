@@ -139,8 +139,19 @@ struct VariantStore::Implementation {
       return failure("there is no branch '" + branch + "'");
     if (git_branch_is_checked_out(reference.get()) == 1)
       return failure("the branch '" + branch + "' is checked out", "git checkout another branch first");
-    if (git::retried([&] { return git_branch_delete(reference.get()); }) != 0)
-      return git::error("cannot delete the branch '" + branch + "'");
+    // Each try on a handle of its own: after one that met a lock, libgit2 1.5 takes the branch for deleted.
+    const int code = git::retried([&] {
+      git::Repository fresh;
+      git::Reference again;
+      if (int failed = git_repository_open(fresh.out(), repository->git_folder.c_str()); failed != 0) return failed;
+      if (int failed = git_branch_lookup(again.out(), fresh.get(), branch.c_str(), GIT_BRANCH_LOCAL); failed != 0)
+        return failed == GIT_ENOTFOUND ? 0 : failed;
+      return git_branch_delete(again.get());
+    });
+    if (code != 0)
+      return failure(
+          "cannot delete the branch '" + branch + "': another git process holds the lock of the refs",
+          "if no git command is running, delete the .lock file that it left in '" + repository->common.string() + "'");
     return {};
   }
 };
