@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
 #include <new>
 #include <stdexcept>
+
+#include <unistd.h>
 
 #include "spec/npy.h"
 #include "spec/random.h"
@@ -23,6 +26,26 @@ Tensor as_float64(const Tensor& tensor) {
   Tensor wide = make_tensor(DType::float64, tensor.shape);
   for (std::int64_t i = 0; i < tensor.element_count(); ++i) wide.set(i, tensor.at(i));
   return wide;
+}
+
+std::unexpected<StageError> out_of_memory(const Case& base) {
+  return failure("the buffers of case '" + base.name + "' do not fit into this machine's memory", "use smaller sizes");
+}
+
+// Asked before anything is allocated: the system grants more memory than there is, and kills whoever uses it.
+Result<void> check_memory(const KernelSpec& spec, const Case& base) {
+  const double memory = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  double total = 0;
+  for (const Parameter& parameter : spec.parameters) {
+    if (!parameter.is_buffer()) continue;
+    const auto shape = extents(parameter, base.sizes);
+    if (!shape) return std::unexpected(shape.error());
+    double bytes = static_cast<double>(size_bytes(parameter.dtype));
+    for (const std::int64_t extent : *shape) bytes *= static_cast<double>(extent);
+    total += bytes;
+  }
+  if (total > memory) return out_of_memory(base);
+  return {};
 }
 
 Result<CallInputs> generate(const KernelSpec& spec, const Case& base, std::uint64_t seed) {
@@ -52,13 +75,10 @@ Result<CallInputs> generate(const KernelSpec& spec, const Case& base, std::uint6
   return inputs;
 }
 
-std::unexpected<StageError> out_of_memory(const Case& base) {
-  return failure("the inputs of case '" + base.name + "' do not fit into memory", "use smaller sizes");
-}
-
 }  // namespace
 
 Result<CallInputs> generate_inputs(const KernelSpec& spec, const Case& base, std::uint64_t seed) {
+  if (auto fits = check_memory(spec, base); !fits) return std::unexpected(fits.error());
   try {
     return generate(spec, base, seed);
   } catch (const std::bad_alloc&) {

@@ -14,7 +14,7 @@ namespace {
 // Hidden cases run through a plain fp64 reference, so they stay small: about this many elements and operations.
 constexpr std::int64_t kMaxElements = 1 << 18;
 constexpr std::int64_t kMaxOperations = 100'000'000;
-constexpr std::size_t kMaxCases = 14;
+constexpr std::size_t kMaxCases = 18;
 constexpr int kSecretCases = 4;
 // How far from wanted sizes the search for ones that satisfy "requires" goes.
 constexpr std::int64_t kNeighbourhood = 256;
