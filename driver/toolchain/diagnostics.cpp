@@ -116,7 +116,8 @@ std::string code_around(const std::vector<std::string_view>& source, long line) 
 std::string render(const Message& message, const std::vector<std::string_view>& source,
                    const DiagnosticsContext& context) {
   std::string text = message.shown + "\n";
-  if (message.file == context.source_path && message.line > 0) return text + code_around(source, message.line);
+  const bool own = message.file == context.source_path || message.file == context.source_name;
+  if (own && message.line > 0) return text + code_around(source, message.line);
   for (const std::string& line : message.code) text += "  " + line + "\n";
   return text;
 }

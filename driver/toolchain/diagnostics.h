@@ -9,7 +9,7 @@ namespace kagent::toolchain {
 
 // What compiler output is distilled with.
 struct DiagnosticsContext {
-  std::string_view source_text;  // of the compiled file
+  std::string_view source_text;  // of the compiled file, from the line that messages call line 1
   std::string source_path;       // as the compiler was given it
   std::string source_name;       // as it is shown
 };

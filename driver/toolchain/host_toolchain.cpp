@@ -131,6 +131,17 @@ std::string compiler_version(const std::string& output) {
   return line;
 }
 
+// What messages count lines from: a rendered candidate has its tunables on top, then "#line 1".
+std::string_view counted_text(std::string_view text) {
+  std::string_view rest = text;
+  while (rest.starts_with("#define ") && rest.find('\n') != rest.npos) rest.remove_prefix(rest.find('\n') + 1);
+  return rest.starts_with("#line 1 ") ? rest.substr(std::min(rest.find('\n'), rest.size() - 1) + 1) : text;
+}
+
+std::string distilled(const std::string& output, std::string_view text, const fs::path& source) {
+  return distil(output, {counted_text(text), source.string(), source.filename().string()});
+}
+
 CompileResult compile_failure(std::string diagnostics) {
   CompileResult result;
   result.outcome = Outcome::compile_failed;
@@ -148,8 +159,7 @@ Result<util::Finished> HostToolchain::run(Work& work, const Words& words) {
 CompileResult HostToolchain::failed(const Work& work, const util::Finished& finished, const char* tool) const {
   const std::string limit = limit_reached(finished, options_.time_limit);
   std::string text = limit.empty() ? "" : "the " + std::string(tool) + " " + limit + "\n";
-  text +=
-      distil(finished.standard_error, {work.job.source_text, work.source.string(), work.source.filename().string()});
+  text += distilled(finished.standard_error, work.job.source_text, work.source);
   return compile_failure(text.empty() ? "the " + std::string(tool) + " failed without a message" : text);
 }
 
@@ -161,8 +171,7 @@ Result<std::optional<CompileResult>> HostToolchain::make_object(Work& work) {
   if (!finished) return std::unexpected(finished.error());
   if (!finished->ok()) return failed(work, *finished, "compiler");
   if (!finished->standard_error.empty())
-    work.warnings =
-        distil(finished->standard_error, {work.job.source_text, work.source.string(), work.source.filename().string()});
+    work.warnings = distilled(finished->standard_error, work.job.source_text, work.source);
   return std::nullopt;
 }
 
@@ -208,8 +217,8 @@ Result<fs::path> HostToolchain::shim_for(const std::string& mangled) {
   const auto finished = process_.run(words, shims_.path());
   if (!finished) return std::unexpected(finished.error());
   if (!finished->ok())
-    return failure("the compiler '" + options_.command.compiler.string() + "' cannot compile the call of the entry: " +
-                       distil(finished->standard_error, {*text, source.string(), "shim.cpp"}),
+    return failure("the compiler '" + options_.command.compiler.string() +
+                       "' cannot compile the call of the entry: " + distilled(finished->standard_error, *text, source),
                    "a parameter's dtype may not exist for this compiler");
   shim_ = {mangled, shims_.path() / (name + ".o")};
   return shim_->second;

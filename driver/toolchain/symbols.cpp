@@ -43,11 +43,11 @@ bool is_of_the_compiler(std::string_view name) {
 bool is_of_the_process(std::string_view name) {
   if (!name.starts_with("_Z")) return true;
   return name.starts_with("_Znw") || name.starts_with("_Zna") || name.starts_with("_Zdl") || name.starts_with("_Zda") ||
-         name.starts_with("_ZN6kagent");
+         name.starts_with("_ZN6kagent6runner");
 }
 
 bool is_of_the_runner(std::string_view name) {
-  return name == "main" || name == "_start" || name.starts_with("kagent_") || name.starts_with("_ZN6kagent");
+  return name == "main" || name == "_start" || name.starts_with("kagent_") || name.starts_with("_ZN6kagent6runner");
 }
 
 bool is_global(const Symbol& symbol) {

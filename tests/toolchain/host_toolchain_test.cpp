@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "toolchain/host_fixture.h"
+#include "values/candidate.h"
 
 namespace kagent::toolchain {
 namespace {
@@ -54,6 +55,14 @@ TEST_F(HostToolchain, says_where_a_source_does_not_compile) {
   EXPECT_THAT(text, HasSubstr("scale.cpp:2:10: error: "));
   EXPECT_THAT(text, HasSubstr("  > 2 |   y[0] = z;"));
   EXPECT_THAT(text, Not(HasSubstr(folder_.path().string())));
+}
+
+TEST_F(HostToolchain, counts_lines_as_the_proposer_sees_them) {
+  const Candidate candidate{
+      "void scale(const float* x, float* y, int n) {\n  y[0] = z;\n}\n", {{"BLOCK", 4}, {"UNROLL", 2}}, {}, {}};
+  const std::string text = failure_of(render(candidate, "scale.cpp"));
+  EXPECT_THAT(text, HasSubstr("scale.cpp:2:10: error: "));
+  EXPECT_THAT(text, HasSubstr("  > 2 |   y[0] = z;"));
 }
 
 TEST_F(HostToolchain, keeps_source_object_program_and_log_in_the_work_folder) {
