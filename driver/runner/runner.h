@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "util/sandbox.h"
 #include "values/binary.h"
 #include "values/case_data.h"
 #include "values/kernel_spec.h"
@@ -16,28 +17,28 @@ namespace kagent::runner {
 
 // Where a buffer lies in its block of whole pages, which has sentinels on both sides.
 enum class Placement {
-  aligned,    // starts at a multiple of 64 bytes, plus `offset_elements`
+  aligned,       // starts at a multiple of 64 bytes, plus `offset_elements`
   end_of_block,  // ends where an inaccessible page starts (rounded down to the parameter's alignment)
 };
 
 struct CallLayout {
   Placement placement = Placement::aligned;
-  int offset_elements = 0;       // shifts every buffer by so many elements (kept to a declared alignment)
-  std::uint8_t poison = 0xA5;    // fills outputs and workspaces before the call
+  int offset_elements = 0;     // shifts every buffer by so many elements (kept to a declared alignment)
+  std::uint8_t poison = 0xA5;  // fills outputs and workspaces before the call
 };
 
 struct SamplePlan {
-  std::vector<int> slots;     // the prepared slots that the calls go round, in this order
-  int repetitions = 1;        // calls in the sample
-  bool cold = true;           // sweep the caches before each call (outside the clock) or not at all
-  std::uint8_t poison = 0x5A; // outputs are poisoned before the sample
+  std::vector<int> slots;      // the prepared slots that the calls go round, in this order
+  int repetitions = 1;         // calls in the sample
+  bool cold = true;            // sweep the caches before each call (outside the clock) or not at all
+  std::uint8_t poison = 0x5A;  // outputs are poisoned before the sample
 };
 
 struct RunnerLimits {
   std::chrono::milliseconds start{10'000};
-  std::chrono::milliseconds step{10'000};     // one call, or one sample
+  std::chrono::milliseconds step{10'000};               // one call, or one sample
   std::uint64_t memory_bytes = std::uint64_t{4} << 30;  // beyond the buffers that kagent itself asks for
-  std::vector<int> cpus;                      // where the candidate runs; empty: anywhere
+  std::vector<int> cpus;                                // where the candidate runs; empty: anywhere
   bool allow_unsandboxed = false;
 };
 
@@ -47,8 +48,8 @@ class Session {
  public:
   virtual ~Session() = default;
 
-  // Lays out the arguments of one call under the number `slot` (0..63), replacing what was there: buffers are allocated,
-  // inputs copied in, outputs and workspaces poisoned.
+  // Lays out the arguments of one call under the number `slot` (0..63), replacing what was there: buffers are
+  // allocated, inputs copied in, outputs and workspaces poisoned.
   virtual Result<RunResult> prepare(int slot, const CallInputs& inputs, const CallLayout& layout) = 0;
   // New contents of the same shapes at the same addresses; inout restored, outputs poisoned again.
   virtual Result<RunResult> refill(int slot, const CallInputs& inputs, std::uint8_t poison) = 0;
@@ -56,8 +57,8 @@ class Session {
   virtual Result<RunResult> call(int slot) = 0;
   // `repetitions` calls, inout buffers restored before each (outside the clock). child_time is the sum over the calls.
   virtual Result<RunResult> sample(const SamplePlan& plan) = 0;
-  // The buffers (inputs too, to see whether they were changed) as they are now. Empty if the process died: ask again
-  // with a step to learn how.
+  // The buffers (inputs too, to see whether they were changed) as they are now. Empty if the process died, or was ended
+  // because what the slot's last call left has changed since it returned: ask with a step to learn how.
   virtual Result<std::vector<BufferImage>> read(int slot) = 0;
   // Gives the slot's memory back.
   virtual Result<RunResult> release(int slot) = 0;
@@ -72,7 +73,7 @@ class Runner {
                                                  const RunnerLimits& limits) = 0;
 };
 
-// Runs host code: a sandboxed process for each session.
-std::unique_ptr<Runner> make_host_runner();
+// Runs host code: a process for each session, in the sandbox where there is one. Safe to call from several threads.
+std::unique_ptr<Runner> make_host_runner(const util::SandboxState& sandbox = util::sandbox_state());
 
 }  // namespace kagent::runner

@@ -72,6 +72,12 @@ void append_children(const std::string& folder, std::vector<pid_t>& to) {
 
 }  // namespace
 
+TreeUse process_use(pid_t process) {
+  TreeUse use;
+  add_use("/proc/" + std::to_string(process), use);
+  return use;
+}
+
 TreeUse tree_use(pid_t root) {
   TreeUse use;
   std::vector<pid_t> processes{root};

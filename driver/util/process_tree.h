@@ -12,6 +12,8 @@ struct TreeUse {
   int tasks = 0;  // threads of all its processes
 };
 
+// What one process holds now, from /proc. Zero if it has ended.
+TreeUse process_use(pid_t process);
 // What a process and its descendants hold now, from /proc. Zero for what has ended meanwhile.
 TreeUse tree_use(pid_t root);
 

@@ -90,8 +90,8 @@ class Child {
   // Printed so far.
   const std::string& standard_output() const { return finished_.standard_output; }
   const std::string& standard_error() const { return finished_.standard_error; }
-  // The memory limit from now on.
-  void limit_memory(std::uint64_t bytes) { limits_.memory_bytes = bytes; }
+  // Leaves the limits on memory and tasks to the caller from now on.
+  void stop_watching() { limits_.memory_bytes = 0, limits_.tasks = 0; }
 
  private:
   Child() = default;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
 
 #include <poll.h>
 #include <sys/syscall.h>
@@ -26,5 +30,18 @@ class ProcessEnd {
  private:
   util::Descriptor process_;
 };
+
+// Processes anywhere whose command line holds `text`.
+inline std::set<pid_t> processes_with(const std::string& text) {
+  std::set<pid_t> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::ifstream file(entry.path() / "cmdline", std::ios::binary);
+    const std::string line((std::istreambuf_iterator<char>(file)), {});
+    if (line.find(text) != std::string::npos) found.insert(static_cast<pid_t>(std::stol(name)));
+  }
+  return found;
+}
 
 }  // namespace kagent::test

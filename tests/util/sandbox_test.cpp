@@ -165,19 +165,6 @@ TEST(SandboxProbe, bubblewrap_that_may_not_make_namespaces_is_not_available_and_
   EXPECT_EQ(state.description, "bwrap: setting up uid map: Permission denied");
 }
 
-// Processes anywhere whose command line holds `marker`.
-std::set<pid_t> marked_processes(const std::string& marker) {
-  std::set<pid_t> found;
-  for (const auto& entry : fs::directory_iterator("/proc")) {
-    const std::string name = entry.path().filename();
-    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    std::ifstream file(entry.path() / "cmdline", std::ios::binary);
-    const std::string line((std::istreambuf_iterator<char>(file)), {});
-    if (line.find(marker) != std::string::npos) found.insert(static_cast<pid_t>(std::stol(name)));
-  }
-  return found;
-}
-
 // A driver that starts a sandboxed tree of processes and tells when it is about to, and when the tree is there.
 pid_t start_driver(const std::string& marker, int tell) {
   const pid_t driver = ::fork();
@@ -208,15 +195,16 @@ TEST_F(Sandbox, nothing_is_left_when_this_process_is_killed_at_any_moment) {
     } else {
       ::usleep(static_cast<useconds_t>(moment) * 700);
     }
-    const std::set<pid_t> tree = marked_processes(marker);
+    const std::set<pid_t> tree = test::processes_with(marker);
     if (moment == 20) {
       EXPECT_GE(tree.size(), 3u);
     }
     ::kill(driver, SIGKILL);
     ::waitpid(driver, nullptr, 0);
     ::close(ends[0]);
-    for (const pid_t pid : marked_processes(marker)) EXPECT_TRUE(test::ProcessEnd(pid).comes()) << "moment " << moment;
-    EXPECT_TRUE(marked_processes(marker).empty()) << "moment " << moment;
+    for (const pid_t pid : test::processes_with(marker))
+      EXPECT_TRUE(test::ProcessEnd(pid).comes()) << "moment " << moment;
+    EXPECT_TRUE(test::processes_with(marker).empty()) << "moment " << moment;
   }
 }
 

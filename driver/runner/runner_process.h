@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "runner/channel.h"
+#include "runner/runner.h"
+#include "util/subprocess.h"
+
+namespace kagent::runner {
+
+// The candidate's process: one request at a time, each with its time limit, and how it ended if it did.
+class RunnerProcess {
+ public:
+  RunnerProcess(util::Child child, Channel channel, const RunnerLimits& limits, std::uint64_t own_bytes);
+
+  struct Answer {
+    RunResult result;
+    protocol::Reply reply{};  // when result is ok
+  };
+  // Sends the request (its sequence is set here) and waits for the answer.
+  Result<Answer> ask(protocol::Request request, std::span<const std::byte> entries = {});
+
+  std::span<std::byte> area() { return channel_.area(); }
+  bool has_ended() const { return ended_.has_value(); }
+  // Kills it; the next request is answered with this.
+  RunResult end(Outcome outcome, std::string detail);
+  // The next request is answered with how it ended, although that was told before.
+  void tell_again() { told_ = false; }
+  // The answer to a request that found no memory: whose fault it is.
+  Result<RunResult> no_memory_for_buffers();
+  // Memory that the driver itself asks for in the process, from now on.
+  void allow_buffers(std::uint64_t bytes);
+
+ private:
+  struct Window {
+    std::uint64_t begin = 0, end = 0;       // the driver's ticks around the step
+    std::chrono::nanoseconds processor{0};  // processor time that the process used in it
+  };
+  Result<std::optional<RunResult>> wait_until_ready();
+  Result<std::optional<RunResult>> wait_for_reply(std::chrono::steady_clock::time_point deadline,
+                                                  std::chrono::milliseconds limit, protocol::Reply& reply);
+  RunResult tell_end();
+  Result<RunResult> how_it_ended(const util::Finished& finished);
+  RunResult reported(const protocol::Reply& reply);
+  std::optional<RunResult> over_limits();
+  std::string disputed_time(const protocol::Reply& reply, const Window& window) const;
+  std::chrono::nanoseconds processor_time() const;
+  std::uint64_t memory_limit() const { return limits_.memory_bytes + own_bytes_ + buffer_bytes_; }
+
+  util::Child child_;
+  Channel channel_;
+  RunnerLimits limits_;
+  std::uint64_t own_bytes_ = 0, buffer_bytes_ = 0;
+  std::uint64_t sequence_;  // starts where no candidate can guess
+  pid_t pid_ = -1;          // of the candidate's process itself, inside the sandbox; known once it is ready
+  bool ready_ = false;
+  std::chrono::steady_clock::time_point started_, next_look_;
+  std::optional<RunResult> ended_;
+  bool told_ = false;
+};
+
+// Threads that a candidate may have: enough for any run time's pool, with some to spare.
+int most_threads();
+
+}  // namespace kagent::runner

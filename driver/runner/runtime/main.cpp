@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The runtime in the candidate's process: lays out buffers, calls the entry, reads the counter around it. It decides
+// nothing; what it reports is checked by the driver. It shares its process with code that may be hostile, so it calls
+// no library function (see system.h), and everything that can be arranged is arranged before that code runs for the
+// first time, which is in the static initialisers.
+
+#include <cstddef>
+#include <cstdint>
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <sys/mman.h>
+
+#include "runner/protocol.h"
+#include "runner/runtime/slots.h"
+#include "runner/runtime/system.h"
+#include "runner/ticks.h"
+
+// Made for each entry: arguments[i] is the buffer, or leads to the value, of parameter i.
+extern "C" void kagent_call(void* const* arguments);
+
+namespace kagent::runner {
+
+using namespace protocol;
+
+namespace {
+
+// What the kernel takes for rt_sigaction; the C library's struct is another one.
+struct KernelAction {
+  void (*handler)(int, siginfo_t*, void*);
+  unsigned long flags;
+  void (*restorer)();
+  unsigned long mask;
+};
+
+constexpr std::size_t kSignalStackBytes = 64 * 1024;
+constexpr unsigned long kRestorerFlag = 0x04000000;  // SA_RESTORER
+constexpr int kSignalExitStatus = 128;               // as a shell tells a signal
+
+unsigned char* exchange = nullptr;
+Slot slots[kSlots];
+unsigned char* sweep_area = nullptr;
+alignas(64) unsigned char signal_stack[kSignalStackBytes];
+alignas(8) unsigned char packet[kMostRequestBytes];
+
+StartBlock& start_block() {
+  return *reinterpret_cast<StartBlock*>(exchange);
+}
+unsigned char* area() {
+  return exchange + kStartBytes;
+}
+
+void send(const Reply& reply) {
+  // Without a driver there is nothing left to do.
+  if (system_call(SYS_write, kSocket, reinterpret_cast<long>(&reply), sizeof reply) != sizeof reply) end_process(1);
+}
+
+void report_signal(int signal, siginfo_t* info, void*) {
+  Reply reply{};
+  reply.kind = signal == SIGSYS ? ReplyKind::refused : ReplyKind::deadly;
+  reply.code = signal == SIGSYS ? info->si_syscall : signal;
+  reply.address = signal == SIGSYS ? 0 : reinterpret_cast<std::uintptr_t>(info->si_addr);
+  system_call(SYS_write, kSocket, reinterpret_cast<long>(&reply), sizeof reply);
+  end_process(kSignalExitStatus + signal);
+}
+
+void set_action(int signal, const KernelAction* action, KernelAction* before) {
+  system_call(SYS_rt_sigaction, signal, reinterpret_cast<long>(action), reinterpret_cast<long>(before), 8);
+}
+
+void take_signals() {
+  KernelAction before{};
+  set_action(SIGSYS, nullptr, &before);
+  if (before.handler != nullptr) {
+    Reply reply{};
+    reply.kind = ReplyKind::tampered;
+    send(reply);
+    end_process(1);
+  }
+  stack_t stack{};
+  stack.ss_sp = signal_stack;
+  stack.ss_size = sizeof signal_stack;
+  system_call(SYS_sigaltstack, &stack);
+  // No way back out of the handler, so no restorer: x86-64 wants the flag all the same.
+  KernelAction action{};
+  action.handler = report_signal;
+  action.flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+#if defined(__x86_64__)
+  action.flags |= kRestorerFlag;
+#endif
+  constexpr int kDeadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS};
+  for (const int signal : kDeadly) set_action(signal, &action, nullptr);
+}
+
+void install_filter() {
+  StartBlock& start = start_block();
+  const auto pid = static_cast<std::uint32_t>(system_call(SYS_getpid));
+  for (std::uint32_t i = 0; i < start.filter_length; ++i)
+    if (start.filter[i].operand == kOwnPidPlaceholder) start.filter[i].operand = pid;
+  sock_fprog program{};
+  program.len = static_cast<unsigned short>(start.filter_length);
+  program.filter = reinterpret_cast<sock_filter*>(start.filter);
+  if (program.len == 0) return;
+  // PR_SET_NO_NEW_PRIVS has been set by whoever applied the first filter.
+  if (system_call(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW,
+                  reinterpret_cast<long>(&program)) != 0)
+    end_process(1);
+}
+
+// Before any initialiser of the candidate's.
+void prepare_process(int, char**, char**) {
+  const long at =
+      system_call(SYS_mmap, 0L, static_cast<long>(kExchangeBytes), PROT_READ | PROT_WRITE, MAP_SHARED, kExchange, 0);
+  if (at < 0 && at > -4096) end_process(1);
+  exchange = reinterpret_cast<unsigned char*>(at);
+  system_call(SYS_close, kExchange);
+  take_signals();
+  install_filter();
+  start_block().started = 1;
+}
+
+[[gnu::section(".preinit_array"), gnu::used]] void (*const first_of_all)(int, char**, char**) = prepare_process;
+
+// Evicts the private caches: code and the candidate's own tables too, which flush() does not know of.
+void sweep() {
+  const std::uint64_t size = start_block().sweep_bytes;
+  if (size == 0) return;
+  if (sweep_area == nullptr) {
+    long error = 0;
+    sweep_area = map_pages(size, &error);
+    if (sweep_area == nullptr) return;
+  }
+  volatile unsigned char* bytes = sweep_area;
+  for (std::uint64_t at = 0; at < size; at += kLineBytes) bytes[at] = static_cast<unsigned char>(bytes[at] + 1);
+}
+
+// Ticks that the call took.
+std::uint64_t timed_call(Slot& slot) {
+  const TickSource source = start_block().tick_source;
+  asm volatile("" ::: "memory");
+  const std::uint64_t begin = ticks(source);
+  kagent_call(slot.pointers);
+  const std::uint64_t end = ticks(source);
+  asm volatile("" ::: "memory");
+  return end - begin;
+}
+
+void sample(const Request& request, const std::uint32_t* order, Reply& reply) {
+  std::uint32_t next = 0;
+  for (std::uint32_t i = 0; i < request.repetitions; ++i) {
+    Slot& slot = slots[order[next]];
+    if (++next == request.count) next = 0;
+    restore_inouts(slot);
+    poison_for_timing(slot, static_cast<std::uint8_t>(request.poison));
+    if ((request.flags & kCold) != 0) {
+      sweep();
+      flush(slot);
+    }
+    reply.call_ticks += timed_call(slot);
+    if (i + 1 == request.repetitions) reply.fingerprint = fingerprint_of_outputs(slot, request.nonce);
+  }
+}
+
+void serve(const Request& request, Reply& reply) {
+  const void* const entries = packet + sizeof(Request);
+  Slot& slot = slots[request.slot];
+  const auto* pieces = static_cast<const Piece*>(entries);
+  switch (request.operation) {
+    case Operation::lay_out: {
+      const long error = lay_out(slot, static_cast<const Block*>(entries), request.count, start_block().sentinel_seed);
+      if (error < 0) {
+        reply.kind = ReplyKind::no_memory;
+        reply.code = static_cast<std::int32_t>(-error);
+        return;
+      }
+      poison(slot, static_cast<std::uint8_t>(request.poison));
+      break;
+    }
+    case Operation::store:
+      if ((request.flags & kPoisonOutputs) != 0) poison(slot, static_cast<std::uint8_t>(request.poison));
+      for (std::uint32_t i = 0; i < request.count; ++i) store(slot, pieces[i], area());
+      break;
+    case Operation::load:
+      for (std::uint32_t i = 0; i < request.count; ++i) load(slot, pieces[i], area());
+      break;
+    case Operation::call:
+      reply.call_ticks = timed_call(slot);
+      reply.fingerprint = fingerprint_of_outputs(slot, request.nonce);
+      break;
+    case Operation::sample:
+      sample(request, static_cast<const std::uint32_t*>(entries), reply);
+      break;
+    case Operation::release:
+      release(slot);
+      break;
+  }
+}
+
+[[noreturn]] void serve_requests() {
+  Reply ready{};
+  ready.kind = ReplyKind::ready;
+  send(ready);
+  while (true) {
+    const long got = system_call(SYS_read, kSocket, reinterpret_cast<long>(packet), sizeof packet);
+    if (got < static_cast<long>(sizeof(Request))) end_process(0);
+    const auto& request = *reinterpret_cast<const Request*>(packet);
+    Reply reply{};
+    reply.kind = ReplyKind::done;
+    reply.sequence = request.sequence;
+    reply.begin_ticks = ticks(start_block().tick_source);
+    serve(request, reply);
+    reply.end_ticks = ticks(start_block().tick_source);
+    send(reply);
+  }
+}
+
+}  // namespace
+
+std::uint64_t monotonic_ticks() {
+  __kernel_timespec now{};
+  system_call(SYS_clock_gettime, 1 /* CLOCK_MONOTONIC */, reinterpret_cast<long>(&now));
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+}  // namespace kagent::runner
+
+int main() {
+  kagent::runner::serve_requests();
+}
