@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <type_traits>
 
 namespace kagent::spec {
 namespace {
@@ -26,36 +28,101 @@ double normal_tail(double p) {  // p <= kTail
          ((((kD[0] * q + kD[1]) * q + kD[2]) * q + kD[3]) * q + 1);
 }
 
-double normal_quantile(double p) {
-  if (p < kTail) return normal_tail(p);
-  if (p > 1 - kTail) return -normal_tail(1 - p);
+double normal_middle(double p) {
   const double q = p - 0.5, r = q * q;
   return (((((kA[0] * r + kA[1]) * r + kA[2]) * r + kA[3]) * r + kA[4]) * r + kA[5]) * q /
          (((((kB[0] * r + kB[1]) * r + kB[2]) * r + kB[3]) * r + kB[4]) * r + 1);
 }
 
+double normal_quantile(double p) {
+  if (p < kTail) return normal_tail(p);
+  if (p > 1 - kTail) return -normal_tail(1 - p);
+  return normal_middle(p);
+}
+
 constexpr std::uint64_t kBlock = 512;  // elements that are drawn before they are converted
 
-// Calls store(index, value) for every element.
-template <class Draw>
-void fill_with(Tensor& tensor, const Draw& draw_element) {
+using Block = std::array<double, kBlock>;
+
+// Rounds to nearest even without a call into the library, so that the loop around it is vectorised; |value| < 2^51.
+double rounded(double value) {
+  constexpr double kShift = 0x1.8p52;
+  return (value + kShift) - kShift;
+}
+
+template <class T>
+void convert(const Block& block, std::uint64_t size, std::byte* target) {
+  std::array<T, kBlock> typed;
+  if constexpr (std::is_floating_point_v<T>) {
+    for (std::uint64_t i = 0; i < size; ++i) typed[i] = static_cast<T>(block[i]);
+  } else {
+    constexpr double kLow = std::numeric_limits<T>::min(), kHigh = std::numeric_limits<T>::max();
+    for (std::uint64_t i = 0; i < size; ++i)
+      typed[i] = static_cast<T>(rounded(std::min(std::max(block[i], kLow), kHigh)));
+  }
+  std::memcpy(target, typed.data(), size * sizeof(T));
+}
+
+void convert(DType dtype, const Block& block, std::uint64_t size, std::byte* target) {
+  switch (dtype) {
+    case DType::float64:
+      return convert<double>(block, size, target);
+    case DType::float32:
+      return convert<float>(block, size, target);
+    case DType::int8:
+      return convert<std::int8_t>(block, size, target);
+    case DType::int16:
+      return convert<std::int16_t>(block, size, target);
+    case DType::int32:
+      return convert<std::int32_t>(block, size, target);
+    case DType::uint8:
+      return convert<std::uint8_t>(block, size, target);
+    case DType::uint16:
+      return convert<std::uint16_t>(block, size, target);
+    case DType::uint32:
+      return convert<std::uint32_t>(block, size, target);
+    case DType::float16:
+    case DType::bfloat16:
+    case DType::float8_e4m3:
+    case DType::float8_e5m2:
+    case DType::int64:
+    case DType::uint64:
+    case DType::boolean:
+      for (std::uint64_t i = 0; i < size; ++i) store_from_double(dtype, block[i], target + i * size_bytes(dtype));
+  }
+}
+
+// `draw_block` fills the first `size` values of a block with those from index `first` on.
+template <class DrawBlock>
+void fill_blocks(Tensor& tensor, const DrawBlock& draw_block) {
   const auto count = static_cast<std::uint64_t>(tensor.element_count());
-  const std::size_t item = size_bytes(tensor.dtype);
   const double limit = is_floating(tensor.dtype) ? largest_finite(tensor.dtype) : HUGE_VAL;
-  std::array<double, kBlock> block;
+  Block block;
   for (std::uint64_t first = 0; first < count; first += kBlock) {
     const std::uint64_t size = std::min(kBlock, count - first);
-    for (std::uint64_t i = 0; i < size; ++i) block[i] = std::clamp(draw_element(first + i), -limit, limit);
-    std::byte* target = tensor.bytes.data() + first * item;
-    if (tensor.dtype == DType::float32) {  // worth a loop that the compiler can vectorise
-      for (std::uint64_t i = 0; i < size; ++i) {
-        const auto value = static_cast<float>(block[i]);
-        std::memcpy(target + i * item, &value, item);
-      }
-    } else {
-      for (std::uint64_t i = 0; i < size; ++i) store_from_double(tensor.dtype, block[i], target + i * item);
-    }
+    draw_block(first, size, block);
+    for (std::uint64_t i = 0; i < size; ++i) block[i] = std::min(std::max(block[i], -limit), limit);
+    convert(tensor.dtype, block, size, tensor.bytes.data() + first * size_bytes(tensor.dtype));
   }
+}
+
+template <class Draw>
+void fill_with(Tensor& tensor, const Draw& draw_element) {
+  fill_blocks(tensor, [&](std::uint64_t first, std::uint64_t size, Block& block) {
+    for (std::uint64_t i = 0; i < size; ++i) block[i] = draw_element(first + i);
+  });
+}
+
+// The same values as stream.normal(), with the middle region computed for all, and the tails put in after.
+void fill_normal(Tensor& tensor, const InputRecipe& recipe, const RandomStream& stream) {
+  Block uniform;
+  fill_blocks(tensor, [&](std::uint64_t first, std::uint64_t size, Block& block) {
+    for (std::uint64_t i = 0; i < size; ++i) uniform[i] = stream.uniform(first + i);
+    for (std::uint64_t i = 0; i < size; ++i) block[i] = recipe.mean + recipe.stddev * normal_middle(uniform[i]);
+    for (std::uint64_t i = 0; i < size; ++i)
+      if (std::fabs(uniform[i] - 0.5) > 0.5 - kTail)
+        block[i] = recipe.mean + recipe.stddev * normal_quantile(uniform[i]);
+  });
 }
 
 double log_uniform(const InputRecipe& recipe, const RandomStream& stream, std::uint64_t index) {
@@ -99,7 +166,7 @@ void fill(Tensor& tensor, const InputRecipe& recipe, const RandomStream& stream)
   const bool whole = !is_floating(tensor.dtype);
   switch (recipe.distribution) {
     case Distribution::normal:
-      return fill_with(tensor, [&](std::uint64_t i) { return recipe.mean + recipe.stddev * stream.normal(i); });
+      return fill_normal(tensor, recipe, stream);
     case Distribution::uniform:
       return fill_with(tensor, [&](std::uint64_t i) {
         const double value = recipe.low + (recipe.high - recipe.low) * stream.uniform(i);
