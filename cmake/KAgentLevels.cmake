@@ -12,11 +12,17 @@ function(_kagent_add_level level)
   add_dependencies(${object} ${kagent_pick})
 
   # The configuration's name is part of the path, since its object differs.
-  set(isolated "${kagent_folder}/${level}/${kagent_kernel}")
+  set(isolated "${kagent_folder}/${level}/${kagent_kernel}${CMAKE_CXX_OUTPUT_EXTENSION}")
+  set(paths "${isolated}")
   if(CMAKE_CONFIGURATION_TYPES)
-    set(isolated "${kagent_folder}/${level}/$<CONFIG>/${kagent_kernel}")
+    set(isolated "${kagent_folder}/${level}/$<CONFIG>/${kagent_kernel}${CMAKE_CXX_OUTPUT_EXTENSION}")
+    list(TRANSFORM CMAKE_CONFIGURATION_TYPES PREPEND "${kagent_folder}/${level}/" OUTPUT_VARIABLE paths)
+    list(TRANSFORM paths APPEND "/${kagent_kernel}${CMAKE_CXX_OUTPUT_EXTENSION}")
   endif()
-  string(APPEND isolated "${CMAKE_CXX_OUTPUT_EXTENSION}")
+  foreach(path IN LISTS paths)
+    cmake_path(GET path PARENT_PATH folder)
+    file(MAKE_DIRECTORY "${folder}")
+  endforeach()
   add_custom_command(
     OUTPUT "${isolated}"
     COMMAND KAgent::kagent isolate --request "${kagent_request}" --architecture ${level}
@@ -30,11 +36,6 @@ function(_kagent_add_level level)
   set_target_properties(${object} PROPERTIES FOLDER kagent)
 
   set_property(TARGET ${kagent_target} APPEND PROPERTY SOURCES "${isolated}")
-  set(paths "${isolated}")
-  if(CMAKE_CONFIGURATION_TYPES)
-    list(TRANSFORM CMAKE_CONFIGURATION_TYPES PREPEND "${kagent_folder}/${level}/" OUTPUT_VARIABLE paths)
-    list(TRANSFORM paths APPEND "/${kagent_kernel}${CMAKE_CXX_OUTPUT_EXTENSION}")
-  endif()
   set_source_files_properties(${paths} TARGET_DIRECTORY ${kagent_target} PROPERTIES
     GENERATED ON EXTERNAL_OBJECT ON)
 endfunction()

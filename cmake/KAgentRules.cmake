@@ -53,11 +53,19 @@ function(_kagent_add_pick)
     set(terminal USES_TERMINAL)
   endif()
   _kagent_owner(pick pick)
+  # CMake's dependency record for Make only ever grows: a file that was an input once and is gone, such as the folder of
+  # a deleted branch, would have every later build pick again. Without the record CMake reads the depfiles anew.
+  set(forget "")
+  if(CMAKE_GENERATOR STREQUAL "Unix Makefiles")
+    set(record "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${pick}.dir/compiler_depend.internal")
+    set(forget COMMAND "${CMAKE_COMMAND}" -E rm -f "${record}")
+  endif()
   add_custom_command(
     OUTPUT "${stamp}"
     BYPRODUCTS ${generated}
     COMMAND KAgent::kagent pick --request "${kagent_request}" --stamp "${stamp}" --depfile "${depfile}"
       --runtime "$<TARGET_FILE:KAgent::runtime>" ${tune}
+    ${forget}
     DEPENDS
       KAgent::kagent KAgent::runtime "${kagent_request}" "${kagent_source}" "${kagent_golden}/kernel.json"
       "${CMAKE_BINARY_DIR}/compile_commands.json" "$<TARGET_PROPERTY:${pick},KAGENT_DEPENDS_${kagent_kernel}>"

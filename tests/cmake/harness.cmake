@@ -212,3 +212,26 @@ function(call arguments)
   string(REPLACE "@CALL@" "${ARGV1}\nkagent_optimize_kernel(${arguments})\n" text "${text}")
   file(WRITE "${PROJECT}/CMakeLists.txt" "${text}")
 endfunction()
+
+# expect_stale_after_edit(<file> <old> <new>): the edit brings the baseline back, undoing it the variant, and each
+# compiles the kernel alone.
+function(expect_stale_after_edit file old new)
+  configure()
+  build()
+  expect_compiled(main.cpp ops.cpp scale.cpp)
+  expect_variant()
+  expect_nothing_to_do()
+
+  replace(${file} "${old}" "${new}")
+  build()
+  expect_picked()
+  expect_compiled(scale.cpp)
+  expect_baseline()
+  expect_nothing_to_do()
+
+  replace(${file} "${new}" "${old}")
+  build()
+  expect_compiled(scale.cpp)
+  expect_variant()
+  expect_nothing_to_do()
+endfunction()
