@@ -17,8 +17,8 @@ namespace kagent::loop {
 
 // How long a duel lasts: blocks until there are `least` and `time` has passed, at most `most`.
 struct DuelLength {
-  std::chrono::milliseconds warm_up{50};  // of each program
-  std::chrono::milliseconds time{250};
+  std::chrono::milliseconds warm_up{30};  // of each program
+  std::chrono::milliseconds time{150};
   int least = 3;
   int most = 16;
 };
