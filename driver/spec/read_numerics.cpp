@@ -11,30 +11,6 @@ namespace {
 
 constexpr double kHuge = 1.7976931348623157e308;
 
-// rtol and atol of torch.testing.assert_close for the types that it knows. The float8 types have no such convention:
-// two unit roundoffs, one for the rounding of the result and one for that of the reference.
-Tolerance default_tolerance(DType dtype) {
-  Tolerance tolerance;
-  switch (dtype) {
-    case DType::float64:
-      tolerance.rtol = 1e-7, tolerance.atol = 1e-7;
-      break;
-    case DType::float32:
-      tolerance.rtol = 1.3e-6, tolerance.atol = 1e-5;
-      break;
-    case DType::float16:
-      tolerance.rtol = 1e-3, tolerance.atol = 1e-5;
-      break;
-    case DType::bfloat16:
-      tolerance.rtol = 1.6e-2, tolerance.atol = 1e-5;
-      break;
-    default:
-      tolerance.rtol = 2 * unit_roundoff(dtype), tolerance.atol = 1e-5;
-      break;
-  }
-  return tolerance;
-}
-
 bool is_written_float(const Parameter& parameter) {
   return parameter.is_written() && is_floating(parameter.dtype);
 }
@@ -188,6 +164,30 @@ void read_recipe(const Node& node, const std::string& name, Reading& reading) {
 }
 
 }  // namespace
+
+// rtol and atol of torch.testing.assert_close for the types that it knows. The float8 types have no such convention:
+// two unit roundoffs, one for the rounding of the result and one for that of the reference.
+Tolerance default_tolerance(DType dtype) {
+  Tolerance tolerance;
+  switch (dtype) {
+    case DType::float64:
+      tolerance.rtol = 1e-7, tolerance.atol = 1e-7;
+      break;
+    case DType::float32:
+      tolerance.rtol = 1.3e-6, tolerance.atol = 1e-5;
+      break;
+    case DType::float16:
+      tolerance.rtol = 1e-3, tolerance.atol = 1e-5;
+      break;
+    case DType::bfloat16:
+      tolerance.rtol = 1.6e-2, tolerance.atol = 1e-5;
+      break;
+    default:
+      tolerance.rtol = 2 * unit_roundoff(dtype), tolerance.atol = 1e-5;
+      break;
+  }
+  return tolerance;
+}
 
 void read_tolerance(const Node& root, Reading& reading) {
   if (const auto node = root.find("tolerance"); node && node->is_object())

@@ -48,4 +48,7 @@ bool is_value_of(DType dtype, double value);
 double lowest_value(DType dtype);
 double highest_value(DType dtype);
 
+// What an output may be off by if the spec says nothing.
+Tolerance default_tolerance(DType dtype);
+
 }  // namespace kagent::spec
