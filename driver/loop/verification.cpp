@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "loop/reference.h"
 #include "spec/spec.h"
 
 namespace kagent::loop {
@@ -27,97 +28,6 @@ constexpr int kRepeats = 5;
 constexpr int kStepFactor = 20;
 constexpr std::chrono::milliseconds kStepAllowance{2'000};
 
-// The parameters as the fp64 reference has them.
-std::vector<Parameter> reference_parameters(const KernelSpec& spec) {
-  std::vector<Parameter> parameters;
-  for (Parameter parameter : spec.parameters) {
-    if (parameter.kind == ParameterKind::stream) continue;
-    if (is_floating(parameter.dtype)) parameter.dtype = DType::float64;
-    parameters.push_back(std::move(parameter));
-  }
-  return parameters;
-}
-
-Tensor as_double(const Tensor& tensor, bool absolute) {
-  Tensor wide = make_tensor(DType::float64, tensor.shape);
-  for (std::int64_t i = 0; i < tensor.element_count(); ++i)
-    wide.set(i, absolute ? std::abs(tensor.at(i)) : tensor.at(i));
-  return wide;
-}
-
-CallInputs for_reference(const CallInputs& inputs, bool absolute) {
-  CallInputs wide = inputs;
-  for (auto& [name, tensor] : wide.tensors)
-    if (is_floating(tensor.dtype)) tensor = as_double(tensor, absolute);
-  if (absolute)
-    for (auto& [name, value] : wide.scalars) value = std::abs(value);
-  return wide;
-}
-
-std::map<std::string, Tensor> written(const KernelSpec& spec, std::vector<BufferImage> images, bool widen) {
-  std::map<std::string, Tensor> outputs;
-  for (BufferImage& image : images) {
-    const Parameter* parameter = spec.find_parameter(image.parameter);
-    if (!parameter || !parameter->is_written()) continue;
-    const bool wide = widen && is_floating(image.contents.dtype) && image.contents.dtype != DType::float64;
-    outputs[image.parameter] = wide ? as_double(image.contents, false) : std::move(image.contents);
-  }
-  return outputs;
-}
-
-// One call on fresh buffers; the images, or how the process failed.
-struct Called {
-  RunResult result;
-  std::vector<BufferImage> images;
-};
-
-Result<Called> call_once(Session& session, const CallInputs& inputs, const CallLayout& layout) {
-  Called called;
-  auto prepared = session.prepare(0, inputs, layout);
-  if (!prepared) return std::unexpected(prepared.error());
-  called.result = *prepared;
-  if (called.result.outcome != Outcome::ok) return called;
-  auto ran = session.call(0);
-  if (!ran) return std::unexpected(ran.error());
-  called.result = *ran;
-  if (called.result.outcome != Outcome::ok) return called;
-  auto images = session.read(0);
-  if (!images) return std::unexpected(images.error());
-  called.images = std::move(*images);
-  if (!called.images.empty()) return called;
-  // It died after its call had answered; the next step says how.
-  auto after = session.call(0);
-  if (!after) return std::unexpected(after.error());
-  called.result = *after;
-  return called;
-}
-
-bool has_contraction(const KernelSpec& spec) {
-  return std::ranges::any_of(spec.tolerance, [](const auto& entry) { return entry.second.contraction; });
-}
-
-// Fills in what the fp64 reference says about a check.
-Result<void> ask_reference(const KernelSpec& spec, Session& reference, Check& check) {
-  auto ask = [&](bool absolute) -> Result<std::map<std::string, Tensor>> {
-    auto called = call_once(reference, for_reference(check.inputs, absolute), {});
-    if (!called) return std::unexpected(called.error());
-    if (called->result.outcome != Outcome::ok)
-      return failure(fmt::format("the reference {} on {}: {} ({})", spec.reference->function, check.inputs.label,
-                                 name(called->result.outcome), called->result.detail),
-                     "correct " + spec.reference->source.string());
-    return written(spec, std::move(called->images), false);
-  };
-  auto outputs = ask(false);
-  if (!outputs) return std::unexpected(outputs.error());
-  check.expected.from = ExpectedFrom::reference;
-  check.expected.tensors = std::move(*outputs);
-  if (!has_contraction(spec)) return {};
-  auto magnitude = ask(true);
-  if (!magnitude) return std::unexpected(magnitude.error());
-  check.expected.magnitude = std::move(*magnitude);
-  return {};
-}
-
 // Runs the baseline on a check: its outputs where nothing better is known, its errors otherwise. It must pass.
 Result<std::chrono::nanoseconds> ask_baseline(const KernelSpec& spec, Session& baseline, Check& check) {
   auto called = call_once(baseline, check.inputs, {});
@@ -131,7 +41,7 @@ Result<std::chrono::nanoseconds> ask_baseline(const KernelSpec& spec, Session& b
                    fix);
   if (check.expected.tensors.empty()) {
     check.expected.from = ExpectedFrom::baseline;
-    check.expected.tensors = written(spec, called->images, true);
+    check.expected.tensors = written_tensors(spec, called->images, true);
     return called->result.child_time;
   }
   Verdict verdict = verifier::compare(spec, check.inputs, check.expected, called->images);
@@ -238,10 +148,12 @@ Result<VerificationSuite> VerificationSuite::prepare(const KernelSpec& spec, run
     // A recorded contraction still needs S from the reference; recorded values stay the expected ones.
     const bool recorded = !check.expected.tensors.empty();
     if (reference_session && (!recorded || has_contraction(spec))) {
-      Check asked = check;
-      if (auto done = ask_reference(spec, *reference_session, asked); !done) return std::unexpected(done.error());
-      if (!recorded) check.expected = std::move(asked.expected);
-      else check.expected.magnitude = std::move(asked.expected.magnitude);
+      auto asked = ask_reference(spec, *reference_session, check.inputs);
+      if (!asked) return std::unexpected(asked.error());
+      if (recorded)
+        check.expected.magnitude = std::move(asked->magnitude);
+      else
+        check.expected = std::move(*asked);
     }
     auto time = ask_baseline(spec, **baseline_session, check);
     if (!time) return std::unexpected(time.error());

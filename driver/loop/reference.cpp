@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loop/reference.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/core.h>
+
+namespace kagent::loop {
+namespace {
+
+Tensor as_double(const Tensor& tensor, bool absolute) {
+  Tensor wide = make_tensor(DType::float64, tensor.shape);
+  for (std::int64_t i = 0; i < tensor.element_count(); ++i)
+    wide.set(i, absolute ? std::abs(tensor.at(i)) : tensor.at(i));
+  return wide;
+}
+
+CallInputs for_reference(const CallInputs& inputs, bool absolute) {
+  CallInputs wide = inputs;
+  for (auto& [name, tensor] : wide.tensors)
+    if (is_floating(tensor.dtype)) tensor = as_double(tensor, absolute);
+  if (absolute)
+    for (auto& [name, value] : wide.scalars) value = std::abs(value);
+  return wide;
+}
+
+
+}  // namespace
+
+std::vector<Parameter> reference_parameters(const KernelSpec& spec) {
+  std::vector<Parameter> parameters;
+  for (Parameter parameter : spec.parameters) {
+    if (parameter.kind == ParameterKind::stream) continue;
+    if (is_floating(parameter.dtype)) parameter.dtype = DType::float64;
+    parameters.push_back(std::move(parameter));
+  }
+  return parameters;
+}
+
+std::map<std::string, Tensor> written_tensors(const KernelSpec& spec, std::vector<BufferImage> images, bool widen) {
+  std::map<std::string, Tensor> outputs;
+  for (BufferImage& image : images) {
+    const Parameter* parameter = spec.find_parameter(image.parameter);
+    if (!parameter || !parameter->is_written()) continue;
+    const bool wide = widen && is_floating(image.contents.dtype) && image.contents.dtype != DType::float64;
+    outputs[image.parameter] = wide ? as_double(image.contents, false) : std::move(image.contents);
+  }
+  return outputs;
+}
+
+bool has_contraction(const KernelSpec& spec) {
+  return std::ranges::any_of(spec.tolerance, [](const auto& entry) { return entry.second.contraction; });
+}
+
+Result<Called> call_once(runner::Session& session, const CallInputs& inputs, const runner::CallLayout& layout) {
+  Called called;
+  auto prepared = session.prepare(0, inputs, layout);
+  if (!prepared) return std::unexpected(prepared.error());
+  called.result = *prepared;
+  if (called.result.outcome != Outcome::ok) return called;
+  auto ran = session.call(0);
+  if (!ran) return std::unexpected(ran.error());
+  called.result = *ran;
+  if (called.result.outcome != Outcome::ok) return called;
+  auto images = session.read(0);
+  if (!images) return std::unexpected(images.error());
+  called.images = std::move(*images);
+  if (!called.images.empty()) return called;
+  // It died after its call had answered; the next step says how.
+  auto after = session.call(0);
+  if (!after) return std::unexpected(after.error());
+  called.result = *after;
+  return called;
+}
+
+Result<Expected> ask_reference(const KernelSpec& spec, runner::Session& reference, const CallInputs& inputs) {
+  auto ask = [&](bool absolute) -> Result<std::map<std::string, Tensor>> {
+    auto called = call_once(reference, for_reference(inputs, absolute), {});
+    if (!called) return std::unexpected(called.error());
+    if (called->result.outcome != Outcome::ok)
+      return failure(fmt::format("the reference {} on {}: {} ({})", spec.reference->function, inputs.label,
+                                 name(called->result.outcome), called->result.detail),
+                     "correct " + spec.reference->source.string());
+    return written_tensors(spec, std::move(called->images), false);
+  };
+  auto outputs = ask(false);
+  if (!outputs) return std::unexpected(outputs.error());
+  Expected expected{ExpectedFrom::reference, std::move(*outputs), {}};
+  if (!has_contraction(spec)) return expected;
+  auto magnitude = ask(true);
+  if (!magnitude) return std::unexpected(magnitude.error());
+  expected.magnitude = std::move(*magnitude);
+  return expected;
+}
+
+}  // namespace kagent::loop
