@@ -2,16 +2,18 @@
 #include <fmt/core.h>
 
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "build_step/pick.h"
 #include "build_step/request.h"
 #include "cli/command.h"
-#include "cli/decision_output.h"
 #include "cli/kernels.h"
 #include "loop/interrupt.h"
 #include "loop/measurement.h"
 #include "loop/workbench.h"
+#include "report/decision_table.h"
 #include "report/progress.h"
+#include "store/evidence_json.h"
 #include "util/text.h"
 
 namespace kagent::cli {
@@ -67,10 +69,10 @@ int bench(const BenchOptions& options) {
                          {"target", request.target},
                          {"architecture", context.architecture},
                          {"choice", what},
-                         {"against_baseline", decision_json(measured.decision)}});
+                         {"against_baseline", nlohmann::ordered_json::parse(store::to_json(measured.decision))}});
       else
         fmt::print("{} ({}, {}): {}\n{}", request.kernel, request.target, context.architecture, util::clean(what),
-                   decision_table(measured.decision, "baseline", "built"));
+                   report::decision_table(measured.decision, "baseline", "built"));
     }
   }
   if (options.json) fmt::print("{}\n", lines.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));

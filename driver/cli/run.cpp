@@ -38,7 +38,15 @@ int run(int argc, char** argv) {
       "Exit codes: 0 done (also 'no improvement'), 1 the answer is no, 2 wrong use or unusable input,\n"
       "70 internal error, 130 interrupted.");
   Action action;
+  // In the order in which a newcomer meets them.
+  add_optimize(app, action);
+  add_pick(app, action);
+  add_explain(app, action);
+  add_verify(app, action);
+  add_bench(app, action);
   add_log(app, action);
+  add_doctor(app, action);
+  add_isolate(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -125,6 +125,9 @@ class Run {
     options.policy.max_regression = context_.spec.goal.max_regression;
     options.seed = secret_seed();
     options.interrupted = interrupted_;
+    options.waiting = [this](const std::string& holder) {
+      progress_.on_event(Warning{"waiting for another measurement on this machine (" + holder + ")"});
+    };
     return options;
   }
 
@@ -193,6 +196,7 @@ class Run {
         ++counts_.failed[trial.outcome];
         continue;
       }
+      if (raced[i].samples == 0) continue;
       ++counts_.measured;
       trial.score_ns = raced[i].ratio;
       if (raced[i].ratio < best_ratio_) best_ratio_ = raced[i].ratio;

@@ -267,6 +267,8 @@ Json parse(std::string_view text) {
 
 }  // namespace
 
+std::string to_json(const Decision& decision) { return write(decision).dump(2); }
+
 std::string to_json(const Evidence& evidence) {
   OrderedJson verification{{"expected_from", OrderedJson::array()},
                            {"max_error_over_bound", object(evidence.max_error_over_bound, number)}};
