@@ -15,13 +15,13 @@ TEST(Stopping, GoesOnWhileNothingIsUsedUp) {
 TEST(Stopping, EndsWhenTheRoundsAreUsed) {
   RunState state;
   state.rounds_done = 6;
-  EXPECT_THAT(reason_to_stop({.rounds = 6}, state).value(), HasSubstr("6 rounds"));
+  EXPECT_THAT(reason_to_stop({.rounds = 6, .goal_roofline = {}}, state).value(), HasSubstr("6 rounds"));
 }
 
 TEST(Stopping, KeepsTimeForJudgingBack) {
   RunState state;
   state.elapsed = std::chrono::seconds(74);
-  const StoppingRule rule{.rounds = 6, .time_budget = std::chrono::seconds(100), .judging_share = 0.25};
+  const StoppingRule rule{.rounds = 6, .time_budget = std::chrono::seconds(100), .judging_share = 0.25, .goal_roofline = {}};
   EXPECT_FALSE(reason_to_stop(rule, state));
   state.elapsed = std::chrono::seconds(75);
   EXPECT_THAT(reason_to_stop(rule, state).value(), HasSubstr("100 s"));
