@@ -15,7 +15,7 @@ namespace kagent::proposer {
 // proposer needs no state of its own and an interrupted run simply asks again.
 struct Proposal {
   const KernelSpec& spec;
-  const std::string& source;            // text that candidates start from
+  const std::string& source;  // text that candidates start from
   const std::vector<Trial>& history;
   std::uint64_t seed = 0;
 };

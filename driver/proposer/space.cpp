@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proposer/space.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+#include <string>
+
+namespace kagent::proposer {
+namespace {
+
+// A group of connected tunables is listed up to this many choices, and given up after this many values looked at:
+// a few milliseconds.
+constexpr std::size_t kListedPerGroup = 1 << 16;
+constexpr std::size_t kListingBudget = 1 << 19;
+// Descents among which one is drawn by its weight: enough to level out how unevenly a single one falls.
+constexpr int kDescents = 6;
+// Values looked at before a systematic search for one valid point of a tight group is given up.
+constexpr std::size_t kSampleBudget = 1 << 16;
+constexpr int kMutationAttempts = 16;
+
+}  // namespace
+
+Result<Space> Space::make(const SearchSpace& space) {
+  Space made;
+  made.tunables_ = space.tunables;
+  std::vector<std::string> names;
+  for (const Tunable& tunable : space.tunables) {
+    if (tunable.values.empty())
+      return failure("the tunable '" + tunable.name + "' has no values", "list at least one value");
+    if (std::find(names.begin(), names.end(), tunable.name) != names.end())
+      return failure("the tunable '" + tunable.name + "' is declared twice", "remove one of the two");
+    names.push_back(tunable.name);
+  }
+  made.constraints_of_.resize(names.size());
+  for (const Expression& expression : space.constraints) {
+    Result<CompiledExpression> compiled = expression.bind(names);
+    if (!compiled) return std::unexpected(compiled.error());
+    Constraint constraint{std::move(*compiled), {}};
+    for (std::size_t dimension = 0; dimension < names.size(); ++dimension)
+      if (expression.names().contains(names[dimension])) {
+        constraint.dimensions.push_back(dimension);
+        made.constraints_of_[dimension].push_back(made.constraints_.size());
+      }
+    if (constraint.dimensions.empty() && !constraint.expression.holds({}))
+      return failure("the constraint '" + expression.text() + "' is never met", "remove it, or correct it");
+    made.constraints_.push_back(std::move(constraint));
+  }
+  made.make_groups();
+  return made;
+}
+
+// Groups, and within each an order in which constraints are decided as early as possible: the constraint that needs
+// the fewest further values next.
+void Space::make_groups() {
+  std::vector<bool> placed(dimensions(), false);
+  for (std::size_t first = 0; first < dimensions(); ++first) {
+    if (placed[first]) continue;
+    Group group;
+    std::set<std::size_t> open(constraints_of_[first].begin(), constraints_of_[first].end());
+    std::vector<bool> done(constraints_.size(), false);
+    const auto place = [&](std::size_t dimension) {
+      placed[dimension] = true;
+      group.order.push_back(dimension);
+      group.decided.emplace_back();
+      for (std::size_t constraint : constraints_of_[dimension])
+        if (!done[constraint]) open.insert(constraint);
+      for (auto it = open.begin(); it != open.end();) {
+        const auto& needed = constraints_[*it].dimensions;
+        if (std::all_of(needed.begin(), needed.end(), [&](std::size_t d) { return placed[d]; })) {
+          group.decided.back().push_back(*it);
+          done[*it] = true;
+          it = open.erase(it);
+        } else {
+          ++it;
+        }
+      }
+    };
+    const auto choices_left = [&](std::size_t constraint) {
+      double logarithm = 0;
+      for (std::size_t d : constraints_[constraint].dimensions)
+        if (!placed[d]) logarithm += std::log2(1.0 + static_cast<double>(tunables_[d].values.size()));
+      return logarithm;
+    };
+    if (open.empty()) place(first);
+    while (!open.empty()) {
+      const std::size_t next = *std::min_element(
+          open.begin(), open.end(), [&](std::size_t a, std::size_t b) { return choices_left(a) < choices_left(b); });
+      for (std::size_t dimension : constraints_[next].dimensions)
+        if (!placed[dimension]) place(dimension);
+    }
+    list_group(group);
+    groups_.push_back(std::move(group));
+  }
+}
+
+bool Space::allowed(const Group& group, std::size_t depth, std::span<const std::int64_t> values) const {
+  return std::all_of(group.decided[depth].begin(), group.decided[depth].end(),
+                     [&](std::size_t constraint) { return constraints_[constraint].expression.holds(values); });
+}
+
+void Space::list_group(Group& group) const {
+  std::vector<Point> listed;
+  std::vector<std::int64_t> values(dimensions(), 0);
+  const std::size_t depths = group.order.size();
+  Point choice(depths, 0);
+  std::size_t budget = kListingBudget;
+  std::size_t depth = 0;
+  while (true) {
+    const std::vector<std::int64_t>& options = tunables_[group.order[depth]].values;
+    if (choice[depth] == options.size()) {
+      if (depth == 0) break;
+      ++choice[--depth];
+      continue;
+    }
+    if (budget-- == 0) return;
+    values[group.order[depth]] = options[choice[depth]];
+    if (!allowed(group, depth, values)) {
+      ++choice[depth];
+    } else if (depth + 1 < depths) {
+      choice[++depth] = 0;
+    } else {
+      if (listed.size() == kListedPerGroup) return;
+      listed.push_back(choice);
+      ++choice[depth];
+    }
+  }
+  group.listed = std::move(listed);
+}
+
+bool Space::empty() const {
+  return std::any_of(groups_.begin(), groups_.end(), [](const Group& g) { return g.listed && g.listed->empty(); });
+}
+
+std::optional<std::vector<Point>> Space::list(std::size_t limit) const {
+  if (empty()) return std::vector<Point>{};
+  std::size_t count = 1;
+  for (const Group& group : groups_) {
+    if (!group.listed || group.listed->size() > limit / count) return std::nullopt;
+    count *= group.listed->size();
+  }
+  std::vector<Point> all{Point(dimensions(), 0)};
+  for (const Group& group : groups_) {
+    std::vector<Point> longer;
+    longer.reserve(all.size() * group.listed->size());
+    for (const Point& point : all)
+      for (const Point& choice : *group.listed) {
+        longer.push_back(point);
+        for (std::size_t i = 0; i < choice.size(); ++i) longer.back()[group.order[i]] = choice[i];
+      }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+// One random way down. The weight is the product of the numbers of open ways (Knuth 1975, Estimating the efficiency of
+// backtrack programs), the inverse of the probability of ending where it ends; 0 in a dead end.
+double Space::descend(const Group& group, std::vector<std::int64_t>& values, Point& point, Random& random) const {
+  double weight = 1;
+  std::vector<std::uint32_t> open;
+  for (std::size_t depth = 0; depth < group.order.size(); ++depth) {
+    const std::size_t dimension = group.order[depth];
+    const std::vector<std::int64_t>& options = tunables_[dimension].values;
+    open.clear();
+    for (std::uint32_t i = 0; i < options.size(); ++i) {
+      values[dimension] = options[i];
+      if (allowed(group, depth, values)) open.push_back(i);
+    }
+    if (open.empty()) return 0;
+    point[dimension] = open[random.below(open.size())];
+    values[dimension] = options[point[dimension]];
+    weight *= static_cast<double>(open.size());
+  }
+  return weight;
+}
+
+// Systematic search in random order, for groups in which descents end in dead ends.
+bool Space::extend(const Group& group, std::size_t depth, std::vector<std::int64_t>& values, Point& point,
+                   Random& random, std::size_t& budget) const {
+  if (depth == group.order.size()) return true;
+  const std::size_t dimension = group.order[depth];
+  const std::vector<std::int64_t>& options = tunables_[dimension].values;
+  std::vector<std::uint32_t> order(options.size());
+  std::iota(order.begin(), order.end(), 0);
+  random.shuffle(order);
+  for (std::uint32_t choice : order) {
+    if (budget == 0) return false;
+    --budget;
+    point[dimension] = choice;
+    values[dimension] = options[choice];
+    if (allowed(group, depth, values) && extend(group, depth + 1, values, point, random, budget)) return true;
+  }
+  return false;
+}
+
+bool Space::sample_group(const Group& group, Point& point, Random& random) const {
+  if (group.listed) {
+    if (group.listed->empty()) return false;
+    const Point& choice = (*group.listed)[random.below(group.listed->size())];
+    for (std::size_t i = 0; i < choice.size(); ++i) point[group.order[i]] = choice[i];
+    return true;
+  }
+  std::vector<std::int64_t> values(dimensions(), 0);
+  double total = 0;
+  Point trial = point;
+  for (int i = 0; i < kDescents; ++i) {
+    const double weight = descend(group, values, trial, random);
+    total += weight;
+    if (weight > 0 && random.uniform() * total < weight)
+      for (std::size_t dimension : group.order) point[dimension] = trial[dimension];
+  }
+  if (total > 0) return true;
+  std::size_t budget = kSampleBudget;
+  return extend(group, 0, values, point, random, budget);
+}
+
+std::optional<Point> Space::sample(Random& random) const {
+  Point point(dimensions(), 0);
+  for (const Group& group : groups_)
+    if (!sample_group(group, point, random)) return std::nullopt;
+  return point;
+}
+
+std::vector<std::int64_t> Space::raw(const Point& point) const {
+  std::vector<std::int64_t> values(dimensions());
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = tunables_[i].values[point[i]];
+  return values;
+}
+
+bool Space::valid(const Point& point) const {
+  const std::vector<std::int64_t> values = raw(point);
+  return std::all_of(constraints_.begin(), constraints_.end(),
+                     [&](const Constraint& constraint) { return constraint.expression.holds(values); });
+}
+
+std::vector<Point> Space::neighbours(const Point& point) const {
+  std::vector<Point> found;
+  std::vector<std::int64_t> values = raw(point);
+  for (std::size_t dimension = 0; dimension < dimensions(); ++dimension) {
+    const std::vector<std::int64_t>& options = tunables_[dimension].values;
+    for (std::uint32_t choice = 0; choice < options.size(); ++choice) {
+      if (choice == point[dimension]) continue;
+      values[dimension] = options[choice];
+      const std::vector<std::size_t>& affected = constraints_of_[dimension];
+      if (!std::all_of(affected.begin(), affected.end(),
+                       [&](std::size_t constraint) { return constraints_[constraint].expression.holds(values); }))
+        continue;
+      found.push_back(point);
+      found.back()[dimension] = choice;
+    }
+    values[dimension] = options[point[dimension]];
+  }
+  return found;
+}
+
+std::optional<Point> Space::mutate(const Point& point, std::size_t changes, Random& random) const {
+  std::vector<std::size_t> changeable;
+  for (std::size_t dimension = 0; dimension < dimensions(); ++dimension)
+    if (tunables_[dimension].values.size() > 1) changeable.push_back(dimension);
+  if (changeable.size() < changes) return std::nullopt;
+  for (int attempt = 0; attempt < kMutationAttempts; ++attempt) {
+    Point changed = point;
+    random.shuffle(changeable);
+    for (std::size_t i = 0; i < changes; ++i) {
+      const std::size_t dimension = changeable[i];
+      const std::size_t step = 1 + random.below(tunables_[dimension].values.size() - 1);
+      changed[dimension] = static_cast<std::uint32_t>((point[dimension] + step) % tunables_[dimension].values.size());
+    }
+    if (valid(changed)) return changed;
+  }
+  return std::nullopt;
+}
+
+TunableValues Space::values(const Point& point) const {
+  TunableValues named;
+  for (std::size_t i = 0; i < dimensions(); ++i) named[tunables_[i].name] = tunables_[i].values[point[i]];
+  return named;
+}
+
+std::optional<Point> Space::locate(const TunableValues& values) const {
+  if (values.size() != dimensions()) return std::nullopt;
+  Point point(dimensions());
+  for (std::size_t i = 0; i < dimensions(); ++i) {
+    const auto named = values.find(tunables_[i].name);
+    if (named == values.end()) return std::nullopt;
+    const std::vector<std::int64_t>& options = tunables_[i].values;
+    const auto found = std::find(options.begin(), options.end(), named->second);
+    if (found == options.end()) return std::nullopt;
+    point[i] = static_cast<std::uint32_t>(found - options.begin());
+  }
+  return point;
+}
+
+}  // namespace kagent::proposer
