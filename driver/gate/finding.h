@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gate/lexer.h"
+
+namespace kagent::gate {
+
+// Something in a source that a candidate may not bring in. The parent has findings of its own: what both have is
+// allowed.
+struct Finding {
+  std::string rule;
+  std::string subject;  // what it is about, the same wherever it stands: a name, a header, a declaration
+  int line = 0;
+  std::string message;
+};
+
+// No honest source comes near; a hostile one is refused for the first of them.
+inline constexpr std::size_t kMostFindings = 2000;
+
+using Findings = std::vector<Finding>;
+using Tokens = std::vector<Token>;
+
+// Names that reach outside: files, processes, clocks, threads, ... .
+void find_words(const Tokens& tokens, Findings& findings);
+// Includes, pragmas, macros, #line, token pasting.
+void find_directives(const Tokens& tokens, Findings& findings);
+// Attributes, assembler, linkage, forged addresses, blobs of data.
+void find_constructs(const Tokens& tokens, Findings& findings);
+// Variables that keep their value from one call to the next.
+void find_state(const Tokens& tokens, Findings& findings);
+
+// End of the directive that begins at `index`: the first token of the next line.
+std::size_t end_of_line(const Tokens& tokens, std::size_t index);
+// Whether the token begins a directive.
+bool begins_directive(const Tokens& tokens, std::size_t index);
+// Index behind the bracket that closes the one at `index`, or the number of tokens.
+std::size_t past_group(const Tokens& tokens, std::size_t index);
+// The tokens without directives.
+Tokens without_directives(const Tokens& tokens);
+
+}  // namespace kagent::gate
