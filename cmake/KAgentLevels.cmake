@@ -47,6 +47,17 @@ function(_kagent_finish_level level)
   set(generated "${kagent_folder}/${level}/${name}")
   _kagent_copy_source_properties("${kagent_source}" "${generated}" ${kagent_target} ${object})
 
+  # The one thing of a target that belongs to its directory.
+  get_target_property(object_folder ${object} SOURCE_DIR)
+  get_target_property(target_folder ${kagent_target} SOURCE_DIR)
+  get_directory_property(object_flags DIRECTORY "${object_folder}" DEFINITION CMAKE_CXX_FLAGS)
+  get_directory_property(target_flags DIRECTORY "${target_folder}" DEFINITION CMAKE_CXX_FLAGS)
+  if(NOT object_flags STREQUAL target_flags)
+    _kagent_fail(
+      "CMAKE_CXX_FLAGS is \"${target_flags}\" in ${target_folder} and \"${object_flags}\" in ${object_folder}."
+      "make the call in ${target_folder}, or use target_compile_options() instead")
+  endif()
+
   # Evaluated for the level's object, by CMake itself: generator expressions on language and configuration hold.
   foreach(name IN ITEMS COMPILE_OPTIONS COMPILE_DEFINITIONS INCLUDE_DIRECTORIES COMPILE_FEATURES)
     set_property(TARGET ${object} PROPERTY ${name} "$<TARGET_PROPERTY:${kagent_target},${name}>")
