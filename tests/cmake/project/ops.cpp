@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 int scale_passes();
 
-int ops() { return scale_passes(); }
+int ops() {
+  return scale_passes();
+}

@@ -11,4 +11,6 @@ void scale(const float* x, float* y, int n) {
     for (int i = 0; i < n; ++i) y[i] = kFactor * x[i];
 }
 
-int scale_passes() { return PASSES; }
+int scale_passes() {
+  return PASSES;
+}
