@@ -59,6 +59,7 @@ Result<RunResult> HostSession::transfer(int slot, std::vector<Part<Byte>> parts,
   constexpr bool out = !std::is_const_v<Byte>;
   std::ranges::reverse(parts);  // the next is at the end
   RunResult total;
+  const std::uint64_t touched = mapped_bytes(slots_[static_cast<std::size_t>(slot)]->blocks);
   do {
     std::vector<Piece> pieces;
     std::vector<std::span<Byte>> ends;  // where the pieces come from or go to
@@ -76,7 +77,7 @@ Result<RunResult> HostSession::transfer(int slot, std::vector<Part<Byte>> parts,
     }
     request.slot = static_cast<std::uint32_t>(slot);
     request.count = static_cast<std::uint32_t>(pieces.size());
-    auto answer = process_.ask(request, as_bytes(pieces));
+    auto answer = process_.ask(request, as_bytes(pieces), touched);
     if (!answer) return std::unexpected(answer.error());
     if (answer->result.outcome != Outcome::ok) return answer->result;
     if constexpr (out)
@@ -112,7 +113,7 @@ Result<RunResult> HostSession::lay_out(int slot, std::uint8_t poison) {
   Request request = request_for(Operation::lay_out, slot);
   request.count = static_cast<std::uint32_t>(target.blocks.size());
   request.poison = poison;
-  const auto answer = process_.ask(request, as_bytes(target.blocks));
+  const auto answer = process_.ask(request, as_bytes(target.blocks), mapped_bytes(target.blocks));
   if (!answer) return std::unexpected(answer.error());
   if (answer->result.outcome == Outcome::ok && answer->reply.kind == ReplyKind::no_memory)
     return process_.no_memory_for_buffers();

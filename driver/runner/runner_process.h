@@ -13,7 +13,9 @@
 
 namespace kagent::runner {
 
-// The candidate's process: one request at a time, each with its time limit, and how it ended if it did.
+// The candidate's process: one request at a time, each with its time limit, and how it ended if it did. Once it was
+// seen to work between requests it is stopped there: threads that it leaves behind neither prepare the next call nor
+// disturb what another process measures.
 class RunnerProcess {
  public:
   RunnerProcess(util::Child child, Channel channel, const RunnerLimits& limits, std::uint64_t own_bytes);
@@ -22,8 +24,10 @@ class RunnerProcess {
     RunResult result;
     protocol::Reply reply{};  // when result is ok
   };
-  // Sends the request (its sequence is set here) and waits for the answer.
-  Result<Answer> ask(protocol::Request request, std::span<const std::byte> entries = {});
+  // Sends the request (its sequence is set here) and waits for the answer. `touched_bytes`: memory that the runtime
+  // itself goes through for it, which gets time of its own.
+  Result<Answer> ask(protocol::Request request, std::span<const std::byte> entries = {},
+                     std::uint64_t touched_bytes = 0);
 
   std::span<std::byte> area() { return channel_.area(); }
   bool has_ended() const { return ended_.has_value(); }
@@ -44,11 +48,13 @@ class RunnerProcess {
   Result<std::optional<RunResult>> wait_until_ready();
   Result<std::optional<RunResult>> wait_for_reply(std::chrono::steady_clock::time_point deadline,
                                                   std::chrono::milliseconds limit, protocol::Reply& reply);
+  void signal(int number);
   RunResult tell_end();
   Result<RunResult> how_it_ended(const util::Finished& finished);
   RunResult reported(const protocol::Reply& reply);
   std::optional<RunResult> over_limits();
-  std::string disputed_time(const protocol::Reply& reply, const Window& window) const;
+  std::string disputed_time(const protocol::Reply& reply, const Window& window);
+  bool used_unclaimed_time(std::chrono::nanoseconds claimed, const Window& window) const;
   std::chrono::nanoseconds processor_time() const;
   std::uint64_t memory_limit() const { return limits_.memory_bytes + own_bytes_ + buffer_bytes_; }
 
@@ -56,8 +62,12 @@ class RunnerProcess {
   Channel channel_;
   RunnerLimits limits_;
   std::uint64_t own_bytes_ = 0, buffer_bytes_ = 0;
-  std::uint64_t sequence_;  // starts where no candidate can guess
-  pid_t pid_ = -1;          // of the candidate's process itself, inside the sandbox; known once it is ready
+  std::uint64_t sequence_;             // starts where no candidate can guess
+  pid_t pid_ = -1;                     // of the candidate's process itself, inside the sandbox; known once it is ready
+  std::uint32_t unclaimed_steps_ = 0;  // a bit for each of the last steps
+  util::Descriptor handle_;            // of that process
+  std::chrono::nanoseconds processor_{0};  // time that it had used when it answered last
+  bool lingers_ = false;
   bool ready_ = false;
   std::chrono::steady_clock::time_point started_, next_look_;
   std::optional<RunResult> ended_;

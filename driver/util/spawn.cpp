@@ -344,6 +344,15 @@ std::string fix_for(const Command& command, const Plan& plan) {
   return "check the limits of this process (ulimit -a) for '" + command.argv.front() + "'";
 }
 
+// A shell or service may have started us with SIGCHLD ignored: children would be gone before they can be asked how they
+// ended.
+void keep_ended_children() {
+  struct sigaction action {};
+  if (::sigaction(SIGCHLD, nullptr, &action) != 0 || action.sa_handler != SIG_IGN) return;
+  action.sa_handler = SIG_DFL;
+  ::sigaction(SIGCHLD, &action, nullptr);
+}
+
 }  // namespace
 
 Result<Spawned> spawn(const Command& command) {
@@ -352,6 +361,7 @@ Result<Spawned> spawn(const Command& command) {
   if (auto ready = prepare(command, plan); !ready) return std::unexpected(ready.error());
   auto prepared = prepare_descriptors(command, plan);
   if (!prepared) return std::unexpected(prepared.error());
+  keep_ended_children();
   const pid_t pid = Spawner::instance().start(plan);
   if (pid < 0)
     return cannot_start(command, "cannot make a process", -pid, "end some processes, or raise the limit (ulimit -u)");

@@ -11,7 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-enum Mode : int { kScale, kAddresses, kThreads, kBusy };
+enum Mode : int { kScale, kAddresses, kThreads, kBusy, kOpenMp, kThrow };
 
 class HostRunner : public CandidateSession {
  protected:
@@ -39,11 +39,13 @@ TEST_P(HostRunner, a_call_computes_from_its_inputs) {
   EXPECT_EQ(image(*images, "total").contents.at(0), 100 + 500'500);
 }
 
-TEST_P(HostRunner, threads_work) {
-  const auto session = plain();
-  ASSERT_THAT(done(session->prepare(0, call_inputs(1000, kThreads), {})), IsOk());
-  ASSERT_THAT(done(session->call(0)), IsOk());
-  expect_scaled(*session->read(0), 1000);
+TEST_P(HostRunner, what_honest_code_uses_works) {
+  for (const Mode mode : {kThreads, kOpenMp, kThrow}) {
+    const auto session = plain();
+    ASSERT_THAT(done(session->prepare(0, call_inputs(1000, mode), {})), IsOk());
+    for (int i = 0; i < 20; ++i) ASSERT_THAT(done(session->call(0)), IsOk());
+    expect_scaled(*session->read(0), 1000);
+  }
 }
 
 TEST_P(HostRunner, outputs_and_workspaces_hold_the_poison_before_a_call) {
@@ -165,7 +167,7 @@ TEST_P(HostRunner, buffers_larger_than_the_exchange_pass_whole) {
 TEST_P(HostRunner, buffers_do_not_count_against_the_memory_limit_and_are_given_back) {
   limits_.memory_bytes = 32 << 20;
   const auto session = plain("1073741824");
-  for (int slot = 0; slot < 3; ++slot) {
+  for (int slot = 0; slot < 2; ++slot) {
     ASSERT_THAT(done(session->prepare(slot, call_inputs(10, kScale), {})), IsOk());
     ASSERT_THAT(done(session->call(slot)), IsOk());
     ASSERT_THAT(done(session->release(slot)), IsOk());

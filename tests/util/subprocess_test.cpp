@@ -222,6 +222,12 @@ TEST(Subprocess, signals_that_this_process_ignores_work_in_the_child) {
   EXPECT_EQ(finished.standard_output, "SigIgn:\t0000000000000000\n");
 }
 
+TEST(Subprocess, ends_are_told_although_this_process_was_started_ignoring_them) {
+  ::signal(SIGCHLD, SIG_IGN);
+  EXPECT_EQ(finish(shell("exit 5")).code, 5);
+  ::signal(SIGCHLD, SIG_DFL);
+}
+
 TEST(Subprocess, lives_on_after_the_thread_that_started_it) {
   std::optional<Child> child;
   std::thread([&] {

@@ -39,18 +39,15 @@ constexpr std::size_t kSignalStackBytes = 64 * 1024;
 constexpr unsigned long kRestorerFlag = 0x04000000;  // SA_RESTORER
 constexpr int kSignalExitStatus = 128;               // as a shell tells a signal
 
-unsigned char* exchange = nullptr;
+// Of the start block, which is out of reach once the candidate's code runs.
+TickSource tick_source;
+std::uint64_t sweep_bytes, sentinel_seed;
+
+unsigned char* area = nullptr;
 Slot slots[kSlots];
 unsigned char* sweep_area = nullptr;
 alignas(64) unsigned char signal_stack[kSignalStackBytes];
 alignas(8) unsigned char packet[kMostRequestBytes];
-
-StartBlock& start_block() {
-  return *reinterpret_cast<StartBlock*>(exchange);
-}
-unsigned char* area() {
-  return exchange + kStartBytes;
-}
 
 void send(const Reply& reply) {
   // Without a driver there is nothing left to do.
@@ -94,8 +91,7 @@ void take_signals() {
   for (const int signal : kDeadly) set_action(signal, &action, nullptr);
 }
 
-void install_filter() {
-  StartBlock& start = start_block();
+void install_filter(StartBlock& start) {
   const auto pid = static_cast<std::uint32_t>(system_call(SYS_getpid));
   for (std::uint32_t i = 0; i < start.filter_length; ++i)
     if (start.filter[i].operand == kOwnPidPlaceholder) start.filter[i].operand = pid;
@@ -114,35 +110,38 @@ void prepare_process(int, char**, char**) {
   const long at =
       system_call(SYS_mmap, 0L, static_cast<long>(kExchangeBytes), PROT_READ | PROT_WRITE, MAP_SHARED, kExchange, 0);
   if (at < 0 && at > -4096) end_process(1);
-  exchange = reinterpret_cast<unsigned char*>(at);
+  auto& start = *reinterpret_cast<StartBlock*>(at);
+  tick_source = start.tick_source;
+  sweep_bytes = start.sweep_bytes;
+  sentinel_seed = start.sentinel_seed;
+  area = reinterpret_cast<unsigned char*>(at) + kStartBytes;
   system_call(SYS_close, kExchange);
   take_signals();
-  install_filter();
-  start_block().started = 1;
+  install_filter(start);
+  start.started = 1;
+  system_call(SYS_munmap, at, kStartBytes);
 }
 
 [[gnu::section(".preinit_array"), gnu::used]] void (*const first_of_all)(int, char**, char**) = prepare_process;
 
 // Evicts the private caches: code and the candidate's own tables too, which flush() does not know of.
 void sweep() {
-  const std::uint64_t size = start_block().sweep_bytes;
-  if (size == 0) return;
+  if (sweep_bytes == 0) return;
   if (sweep_area == nullptr) {
     long error = 0;
-    sweep_area = map_pages(size, &error);
+    sweep_area = map_pages(sweep_bytes, &error);
     if (sweep_area == nullptr) return;
   }
   volatile unsigned char* bytes = sweep_area;
-  for (std::uint64_t at = 0; at < size; at += kLineBytes) bytes[at] = static_cast<unsigned char>(bytes[at] + 1);
+  for (std::uint64_t at = 0; at < sweep_bytes; at += kLineBytes) bytes[at] = static_cast<unsigned char>(bytes[at] + 1);
 }
 
 // Ticks that the call took.
 std::uint64_t timed_call(Slot& slot) {
-  const TickSource source = start_block().tick_source;
   asm volatile("" ::: "memory");
-  const std::uint64_t begin = ticks(source);
+  const std::uint64_t begin = ticks(tick_source);
   kagent_call(slot.pointers);
-  const std::uint64_t end = ticks(source);
+  const std::uint64_t end = ticks(tick_source);
   asm volatile("" ::: "memory");
   return end - begin;
 }
@@ -169,7 +168,7 @@ void serve(const Request& request, Reply& reply) {
   const auto* pieces = static_cast<const Piece*>(entries);
   switch (request.operation) {
     case Operation::lay_out: {
-      const long error = lay_out(slot, static_cast<const Block*>(entries), request.count, start_block().sentinel_seed);
+      const long error = lay_out(slot, static_cast<const Block*>(entries), request.count, sentinel_seed);
       if (error < 0) {
         reply.kind = ReplyKind::no_memory;
         reply.code = static_cast<std::int32_t>(-error);
@@ -180,10 +179,10 @@ void serve(const Request& request, Reply& reply) {
     }
     case Operation::store:
       if ((request.flags & kPoisonOutputs) != 0) poison(slot, static_cast<std::uint8_t>(request.poison));
-      for (std::uint32_t i = 0; i < request.count; ++i) store(slot, pieces[i], area());
+      for (std::uint32_t i = 0; i < request.count; ++i) store(slot, pieces[i], area);
       break;
     case Operation::load:
-      for (std::uint32_t i = 0; i < request.count; ++i) load(slot, pieces[i], area());
+      for (std::uint32_t i = 0; i < request.count; ++i) load(slot, pieces[i], area);
       break;
     case Operation::call:
       reply.call_ticks = timed_call(slot);
@@ -209,9 +208,9 @@ void serve(const Request& request, Reply& reply) {
     Reply reply{};
     reply.kind = ReplyKind::done;
     reply.sequence = request.sequence;
-    reply.begin_ticks = ticks(start_block().tick_source);
+    reply.begin_ticks = ticks(tick_source);
     serve(request, reply);
-    reply.end_ticks = ticks(start_block().tick_source);
+    reply.end_ticks = ticks(tick_source);
     send(reply);
   }
 }

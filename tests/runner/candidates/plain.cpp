@@ -2,10 +2,14 @@
 // Does what candidates do: computes, with and without threads, and nothing else.
 
 #include <cstdint>
+#include <iostream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
-enum Mode : int { kScale, kAddresses, kThreads, kBusy };
+enum Mode : int { kScale, kAddresses, kThreads, kBusy, kOpenMp, kThrow };
 
 namespace {
 
@@ -38,6 +42,20 @@ extern "C" void entry(const float* x, float* y, double* total, unsigned char* sc
     }
     case kBusy:
       be_busy(n);
+      break;
+    case kOpenMp:
+#pragma omp parallel for proc_bind(spread)
+      for (int i = 0; i < n; ++i) y[i] = 2 * x[i];
+      break;
+    case kThrow:
+      try {
+        throw std::runtime_error(std::to_string(n));
+      } catch (const std::runtime_error& error) {
+        std::ostringstream text;
+        text << error.what() << std::endl;
+        std::cout << text.str();
+        for (int i = 0; i < std::stoi(text.str()); ++i) y[i] = 2 * x[i];
+      }
       break;
   }
   for (int i = 0; i < n; ++i) *total += x[i];
