@@ -49,12 +49,13 @@ std::vector<std::string> overridden_tunables(const std::string& source, const st
   return found;
 }
 
-bool tunables_have_no_effect(const std::vector<Trial>& trials, const std::string& baseline_object_hash) {
+bool tunables_have_no_effect(const std::vector<Trial>& trials) {
   int compiled = 0;
+  std::string first;
   for (const Trial& trial : trials) {
     if (trial.object_hash.empty() || trial.candidate.tunables.empty()) continue;
-    if (trial.object_hash != baseline_object_hash) return false;
-    ++compiled;
+    if (++compiled > 1 && trial.object_hash != first) return false;
+    first = trial.object_hash;
   }
   return compiled >= kEnoughTrials;
 }

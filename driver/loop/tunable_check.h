@@ -14,6 +14,6 @@ namespace kagent::loop {
 std::vector<std::string> overridden_tunables(const std::string& source, const std::vector<Tunable>& tunables);
 
 // Whether the trials show that the tunables change nothing: several different values, one and the same program.
-bool tunables_have_no_effect(const std::vector<Trial>& trials, const std::string& baseline_object_hash);
+bool tunables_have_no_effect(const std::vector<Trial>& trials);
 
 }  // namespace kagent::loop

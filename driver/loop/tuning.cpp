@@ -146,7 +146,7 @@ class Run {
         require(evaluate(*bench_, candidates, known_objects(), [&](const Evaluated& one) { count(one); }, interrupted_));
     race_verified(evaluated);
     record(evaluated);
-    if (tunables_have_no_effect(history_, bench_->baseline().object_hash))
+    if (tunables_have_no_effect(history_))
       throw UserError(fmt::format("{}: different values of the tunables give one and the same program",
                                   context_.request.source.string()),
                       "use the tunables of kernel.json as macros in the source, with #ifndef around their defaults");

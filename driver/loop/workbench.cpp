@@ -60,17 +60,20 @@ Result<std::unique_ptr<Workbench>> Workbench::open(const build_step::KernelConte
   bench->limits_.allow_unsandboxed = options.allow_unsandboxed;
 
   progress.on_event(Preparing{"compiling the baseline"});
-  auto baseline = compile_own(*bench->toolchain_, context.request.source.string(), context.source_text,
-                              bench->folder_ / "baseline");
+  // Under the name that candidates give it, so that a candidate that changes nothing is the same object.
+  const std::string text =
+      fmt::format("#line 1 \"{}\"\n", context.request.source.filename().string()) + context.source_text;
+  auto baseline =
+      compile_own(*bench->toolchain_, context.request.source.string(), text, bench->folder_ / "baseline");
   if (!baseline) return std::unexpected(baseline.error());
   bench->baseline_ = std::move(*baseline);
 
   if (const auto& reference = context.spec.reference) {
     progress.on_event(Preparing{"compiling the reference"});
-    auto text = util::read_file(reference->source);
-    if (!text) return std::unexpected(text.error());
+    auto reference_text = util::read_file(reference->source);
+    if (!reference_text) return std::unexpected(reference_text.error());
     auto reference_tools = toolchain::make_host_toolchain(toolchain::reference_options(tools, *reference));
-    auto binary = compile_own(*reference_tools, reference->source.string(), *text, bench->folder_ / "reference");
+    auto binary = compile_own(*reference_tools, reference->source.string(), *reference_text, bench->folder_ / "reference");
     if (!binary) return std::unexpected(binary.error());
     bench->reference_ = std::move(*binary);
   }

@@ -15,6 +15,8 @@ namespace {
 constexpr double kBaselineFactor = 2;
 // With so many elements, the largest error and the norm of two sound implementations no longer differ twofold by luck.
 constexpr double kManyElements = 64;
+// The least share of that: at K = 4096 a tf32 product still errs by seven times what it adds.
+constexpr double kLeastLuck = 0.125;
 
 }  // namespace
 
@@ -32,10 +34,11 @@ std::string broken_tolerance(const Measured& measured, const Bounds& bounds) {
 // magnitude S, about what a sum of K products errs by whatever its order, and far under what rounding the inputs to a
 // lower precision costs (2^-9 S / sqrt(K) for bf16, 2^-12 S / sqrt(K) for tf32). Where elements are few, the baseline's
 // own error may be small by mere luck, so that a quarter of the noise (u sqrt(K) S, one standard deviation of a sum
-// of like signs) comes on top.
+// of like signs) comes on top. It shrinks with the number of elements, but not to nothing: elements that share a sum,
+// as a softmax's row does, share its error, and a row more or less lucky than the baseline's is no loss of precision.
 std::string broken_baseline_rule(const Parameter& parameter, const Measured& measured, const OutputError& baseline) {
   if (measured.finite == 0) return {};
-  const double luck = std::min(1.0, kManyElements / static_cast<double>(measured.finite)) / 4;
+  const double luck = std::clamp(kManyElements / static_cast<double>(measured.finite), kLeastLuck, 1.0) / 4;
   const double allowed = kBaselineFactor * baseline.max_abs_error + luck * measured.largest_noise +
                          spacing(parameter.dtype, std::max(measured.largest_magnitude, measured.largest_expected));
   if (measured.error.max_abs_error > allowed)
