@@ -1,50 +1,99 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/core.h>
-
+#include <algorithm>
 #include <memory>
+
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/command.h"
-#include "store/variant_store.h"
+#include "cli/variants.h"
+#include "store/variant_name.h"
 #include "util/text.h"
 
 namespace kagent::cli {
 namespace {
 
-struct LogOptions {
-  ProjectOption project;
-  std::string kernel;
-  bool json = false;
-};
+constexpr int kBold = 1, kGreen = 32, kYellow = 33;
 
-int print_log(const LogOptions& options) {
-  auto store = store::VariantStore::open(options.project.folder, options.project.folder / "build");
-  if (!store) throw UserError(store.error());
-  auto architectures = store->architectures(options.kernel);
-  if (!architectures) throw UserError(architectures.error());
-  nlohmann::ordered_json lines = nlohmann::ordered_json::array();
-  for (const std::string& architecture : *architectures) {
-    auto variants = store->list(options.kernel, architecture, VariantPlace::local_branch);
-    if (!variants) throw UserError(variants.error());
-    for (const Variant& variant : *variants) {
-      if (options.json)
-        lines.push_back({{"branch", variant.reference}, {"generation", variant.evidence.generation}});
-      else
-        fmt::print("{}\n", util::clean(variant.reference));
+const Hold* find_hold(const std::vector<Hold>& holds, const Variant& variant) {
+  const auto found = std::find_if(holds.begin(), holds.end(), [&](const Hold& hold) {
+    return variant.place != VariantPlace::working_tree && hold.source_hash == variant.evidence.source_hash;
+  });
+  return found == holds.end() ? nullptr : &*found;
+}
+
+std::string place_name(VariantPlace place) {
+  switch (place) {
+    case VariantPlace::working_tree:
+      return "working tree";
+    case VariantPlace::local_branch:
+      return "local branch";
+    case VariantPlace::remote_branch:
+      return "remote branch";
+  }
+  throw InternalError("a place that is none");
+}
+
+nlohmann::ordered_json to_json(const Variant& variant, const Hold* hold) {
+  const Evidence& evidence = variant.evidence;
+  return {{"kernel", evidence.kernel},
+          {"architecture", evidence.architecture},
+          {"generation", evidence.generation},
+          {"reference", variant.reference},
+          {"place", place_name(variant.place)},
+          {"created", evidence.created},
+          {"parent", evidence.parent},
+          {"ratio_to_baseline", evidence.against_baseline.ratio},
+          {"ratio_to_parent", evidence.against_incumbent.ratio},
+          {"hypothesis", evidence.hypothesis},
+          {"held_since", hold ? nlohmann::ordered_json(hold->since) : nlohmann::ordered_json()}};
+}
+
+void print(const Variant& variant, const Hold* hold) {
+  const Evidence& evidence = variant.evidence;
+  std::string line = "  " + coloured(store::generation_name(evidence.generation), kBold) + "  " +
+                     coloured(speedup(evidence.against_baseline.ratio) + " over baseline", kGreen);
+  if (evidence.parent != "baseline")
+    line += ", " + speedup(evidence.against_incumbent.ratio) + " over " + parent_name(evidence);
+  line += "  " + util::clean(evidence.created.substr(0, 10)) + "  " + util::clean(variant.reference);
+  if (hold) line += coloured("  held back by a rollback on " + util::clean(hold->since), kYellow);
+  fmt::print("{}\n", line);
+  const std::string why = util::clean(evidence.hypothesis, 500);
+  if (!why.empty()) fmt::print("        {}\n", why.substr(0, why.find('\n')));
+}
+
+int print_log(const KernelOptions& given) {
+  const KeptVariants kept = open_kept(given);
+  std::vector<std::string> kernels{given.kernel};
+  if (given.kernel.empty()) kernels = require(kept.store.kernels());
+  auto lines = nlohmann::ordered_json::array();
+  std::vector<std::string> broken;
+  for (const std::string& kernel : kernels) {
+    KernelOptions options = given;
+    options.kernel = kernel;
+    for (const std::string& architecture : architectures(kept, options)) {
+      const auto holds = require(kept.store.holds(kernel, architecture));
+      const auto variants = all_variants(kept.store, kernel, architecture, &broken);
+      if (!given.json && !variants.empty()) fmt::print("{} {}\n", kernel, architecture);
+      for (const Variant& variant : variants)
+        if (given.json)
+          lines.push_back(to_json(variant, find_hold(holds, variant)));
+        else
+          print(variant, find_hold(holds, variant));
     }
   }
-  if (options.json) fmt::print("{}\n", lines.dump(2));
+  if (given.json)
+    fmt::print("{}\n", nlohmann::ordered_json{{"variants", lines}, {"broken", broken}}.dump(
+                           2, ' ', false, nlohmann::json::error_handler_t::replace));
+  for (const std::string& line : broken) fmt::print(stderr, "kagent: cannot be used: {}\n", util::clean(line));
   return kDone;
 }
 
 }  // namespace
 
 void add_log(CLI::App& app, Action& action) {
-  auto options = std::make_shared<LogOptions>();
+  auto options = std::make_shared<KernelOptions>();
   CLI::App* command = app.add_subcommand("log", "The generations of a kernel, newest first");
-  command->add_option("kernel", options->kernel, "Name of the kernel")->required();
-  command->add_flag("--json", options->json, "Print JSON");
-  add_project_option(*command, options->project);
+  add_kernel_options(*command, *options, false);
   add_example(*command, "kagent log softmax");
   command->callback([options, &action] { action = [options] { return print_log(*options); }; });
 }

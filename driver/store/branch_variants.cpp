@@ -10,6 +10,7 @@
 
 #include "store/evidence_json.h"
 #include "store/folder_variants.h"
+#include "util/hash.h"
 
 namespace kagent::store {
 namespace {
@@ -142,6 +143,32 @@ Result<Variant> read_branch(const Repository& repository, const VariantBranch& b
   if (!source) return std::unexpected(source.error());
   variant.source = std::move(*source);
   return variant;
+}
+
+std::optional<std::string> find_file(const Repository& repository, const std::string& revision, const std::string& name,
+                                     const std::string& hash) {
+  git::Object object;
+  if (git_revparse_single(object.out(), repository.get(), (revision + "^{tree}").c_str()) != 0) return std::nullopt;
+  git::Tree tree;
+  if (git_tree_lookup(tree.out(), repository.get(), git_object_id(object.get())) != 0) return std::nullopt;
+  struct Search {
+    git_repository* repository;
+    const std::string& name;
+    const std::string& hash;
+    std::optional<std::string> found;
+  } search{repository.get(), name, hash, {}};
+  const auto look = [](const char*, const git_tree_entry* entry, void* payload) {
+    auto& here = *static_cast<Search*>(payload);
+    if (git_tree_entry_type(entry) != GIT_OBJECT_BLOB || here.name != git_tree_entry_name(entry)) return 0;
+    git::Blob blob;
+    if (git_blob_lookup(blob.out(), here.repository, git_tree_entry_id(entry)) != 0) return 0;
+    std::string text(static_cast<const char*>(git_blob_rawcontent(blob.get())), git_blob_rawsize(blob.get()));
+    if (util::sha256(text) != here.hash) return 0;
+    here.found = std::move(text);
+    return -1;  // ends the walk
+  };
+  git_tree_walk(tree.get(), GIT_TREEWALK_PRE, look, &search);
+  return std::move(search.found);
 }
 
 }  // namespace kagent::store

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,5 +26,10 @@ Result<std::vector<VariantBranch>> variant_branches(const Repository& repository
 
 // The variant on a branch. `gone` is set instead of an error where the branch is not there any more.
 Result<Variant> read_branch(const Repository& repository, const VariantBranch& branch, bool* gone = nullptr);
+
+// The text of the file of this name and SHA-256 in the tree of a revision ("kagent/softmax/...", "HEAD"); nothing if
+// there is none.
+std::optional<std::string> find_file(const Repository& repository, const std::string& revision, const std::string& name,
+                                     const std::string& hash);
 
 }  // namespace kagent::store

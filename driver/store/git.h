@@ -51,6 +51,7 @@ using TreeEntry = Handle<git_tree_entry, git_tree_entry_free>;
 using Blob = Handle<git_blob, git_blob_free>;
 using Odb = Handle<git_odb, git_odb_free>;
 using Config = Handle<git_config, git_config_free>;
+using Patch = Handle<git_patch, git_patch_free>;
 using Signature = Handle<git_signature, git_signature_free>;
 
 // The last error of libgit2 in this thread, with what was being done.

@@ -299,6 +299,18 @@ Result<Variant> VariantStore::find(const std::string& reference) const {
   return variant;
 }
 
+std::optional<std::string> VariantStore::baseline_of(const Variant& variant) const {
+  if (!has_git()) return std::nullopt;
+  const Repository& repository = *implementation_->repository;
+  const std::string& name = variant.evidence.source_name;
+  const std::string& hash = variant.evidence.key.source;
+  if (variant.place != VariantPlace::working_tree) {
+    const std::string refs = variant.place == VariantPlace::remote_branch ? "refs/remotes/" : "refs/heads/";
+    if (auto found = find_file(repository, refs + variant.reference, name, hash)) return found;
+  }
+  return find_file(repository, "HEAD", name, hash);
+}
+
 Result<Variant> VariantStore::add(const NewVariant& request) {
   const Implementation& self = *implementation_;
   Variant variant{VariantPlace::local_branch, {}, request.evidence, request.source};

@@ -61,6 +61,10 @@ class VariantStore {
   Result<std::vector<std::string>> kernels() const;
   Result<Variant> find(const std::string& branch) const;
 
+  // The baseline's text that the variant was made from: out of its branch, or HEAD; nothing if neither holds it any
+  // more.
+  std::optional<std::string> baseline_of(const Variant& variant) const;
+
   // Commits an accepted variant on a new branch and returns it (retries on races; 5 s in all). Touches the stamp.
   Result<Variant> add(const NewVariant& variant);
   // Deletes the branch (asked for by the user). Touches the stamp.
