@@ -22,12 +22,16 @@ using Action = std::function<int()>;
 
 // One function a subcommand, each in its own file: declares options with help and an example, and sets `action`.
 void add_bench(CLI::App& app, Action& action);
+void add_diff(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_explain(CLI::App& app, Action& action);
 void add_isolate(CLI::App& app, Action& action);
 void add_log(CLI::App& app, Action& action);
 void add_optimize(CLI::App& app, Action& action);
 void add_pick(CLI::App& app, Action& action);
+void add_promote(CLI::App& app, Action& action);
+void add_rollback(CLI::App& app, Action& action);
+void add_show(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);
 
 // Options that several subcommands share.

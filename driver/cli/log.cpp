@@ -84,6 +84,8 @@ int print_log(const KernelOptions& given) {
   if (given.json)
     fmt::print("{}\n", nlohmann::ordered_json{{"variants", lines}, {"broken", broken}}.dump(
                            2, ' ', false, nlohmann::json::error_handler_t::replace));
+  else if (kernels.empty())
+    fmt::print("no variants yet\n");
   for (const std::string& line : broken) fmt::print(stderr, "kagent: cannot be used: {}\n", util::clean(line));
   return kDone;
 }

@@ -45,6 +45,10 @@ int run(int argc, char** argv) {
   add_verify(app, action);
   add_bench(app, action);
   add_log(app, action);
+  add_show(app, action);
+  add_diff(app, action);
+  add_rollback(app, action);
+  add_promote(app, action);
   add_doctor(app, action);
   add_isolate(app, action);
   try {
