@@ -7,6 +7,7 @@
 #include <set>
 
 #include "build_step/pick.h"
+#include "gate/gate.h"
 #include "loop/acceptance.h"
 #include "loop/evaluation.h"
 #include "loop/measurement.h"
@@ -54,8 +55,7 @@ class Run {
     }
     announce(before);
     bench_ = require(Workbench::open(context_, options_.bench, progress_));
-    for (const std::string& line : overridden_tunables(context_.source_text, context_.spec.tunables))
-      progress_.on_event(Warning{line});
+    demand_live_tunables();
     choose_incumbent();
     auto proposer = proposer::make_search_proposer();
     while (!interrupted_()) {
@@ -89,6 +89,15 @@ class Run {
     started.time_budget = options_.time_budget;
     started.trials_on_record = static_cast<int>(history_.size());
     progress_.on_event(started);
+  }
+
+  // A source that sets its tunables itself would make every candidate the same program.
+  void demand_live_tunables() const {
+    Candidate candidate{context_.source_text, {}, "baseline", {}};
+    for (const Tunable& tunable : context_.spec.tunables) candidate.tunables[tunable.name] = tunable.values.front();
+    for (const gate::Rejection& rejection : gate::inspect(candidate, context_.source_text, context_.spec))
+      throw UserError(fmt::format("{}:{}: {}", context_.request.source.string(), rejection.line, rejection.message),
+                      "correct the source; candidates are made of it, and the gate refuses them all");
   }
 
   // The variant that a build would take now, if it still compiles and passes; else the baseline.

@@ -1,33 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loop/tunable_check.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 namespace kagent::loop {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-
-const std::vector<Tunable> kTunables{{"BLOCK", {16, 32}}, {"UNROLL", {1, 2}}};
-
-TEST(TunableCheck, AcceptsDefaultsBehindIfndef) {
-  EXPECT_THAT(overridden_tunables("#ifndef BLOCK\n#define BLOCK 16\n#endif\n", kTunables), IsEmpty());
-  EXPECT_THAT(overridden_tunables("# if !defined(BLOCK)\n#  define BLOCK 16\n# endif\n", kTunables), IsEmpty());
-}
-
-TEST(TunableCheck, NamesTheLineThatOverridesATunable) {
-  EXPECT_THAT(overridden_tunables("\n#define BLOCK 16\n", kTunables), ElementsAre(HasSubstr("line 2 defines BLOCK")));
-}
-
-TEST(TunableCheck, SeesADefinitionAfterTheGuardWasClosed) {
-  EXPECT_THAT(overridden_tunables("#ifndef BLOCK\n#endif\n#define BLOCK 16\n", kTunables), ElementsAre(HasSubstr("line 3")));
-}
-
-TEST(TunableCheck, IgnoresOtherMacrosAndText) {
-  EXPECT_THAT(overridden_tunables("#define OTHER 1\nint BLOCK;\n#define\n#", kTunables), IsEmpty());
-}
 
 Trial compiled(std::int64_t block, const std::string& object) {
   Trial trial;
