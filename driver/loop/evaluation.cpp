@@ -55,7 +55,7 @@ Result<Evaluated> evaluate_one(Workbench& bench, const Candidate& candidate,
   if (auto known = known_objects.find(trial.object_hash); known != known_objects.end()) {
     trial.outcome = Outcome::duplicate;
     trial.detail = fmt::format("the same program as trial {}", known->second.id);
-    trial.score_ns = known->second.score_ns;
+    trial.score = known->second.score;
     return evaluated;
   }
 

@@ -78,7 +78,7 @@ class Run {
     rule_.time_budget = options_.time_budget;
     rule_.goal_roofline = context_.spec.goal.roofline;
     for (const Trial& trial : history_)
-      if (trial.score_ns) best_ratio_ = std::min(best_ratio_, *trial.score_ns);
+      if (trial.score) best_ratio_ = std::min(best_ratio_, *trial.score);
     RunStarted started;
     started.kernel = context_.request.kernel;
     started.target = context_.request.target;
@@ -171,7 +171,7 @@ class Run {
     for (const Trial& trial : history_)
       if (!trial.object_hash.empty()) known.try_emplace(trial.object_hash, trial);
     Trial baseline;
-    baseline.score_ns = 1;
+    baseline.score = 1;
     baseline.detail = "the baseline";
     known[bench_->baseline().object_hash] = baseline;
     return known;
@@ -207,7 +207,7 @@ class Run {
       }
       if (raced[i].samples == 0) continue;
       ++counts_.measured;
-      trial.score_ns = raced[i].ratio;
+      trial.score = raced[i].ratio;
       if (raced[i].ratio < best_ratio_) best_ratio_ = raced[i].ratio;
     }
     counts_.best_ratio = best_ratio_;
@@ -217,9 +217,9 @@ class Run {
   // A verified candidate without a measurement was interrupted: it is not finished, and the next run takes it up again.
   void record(std::vector<Evaluated>& evaluated) {
     for (Evaluated& one : evaluated) {
-      if (one.trial.outcome == Outcome::ok && !one.trial.score_ns) continue;
+      if (one.trial.outcome == Outcome::ok && !one.trial.score) continue;
       one.trial.id = require(trials_.add(one.trial));
-      state_.failed.push_back(!one.trial.score_ns.has_value());
+      state_.failed.push_back(!one.trial.score.has_value());
       ++result_.trials;
       history_.push_back(one.trial);
       evaluated_[one.trial.candidate_hash] = one;
@@ -231,8 +231,8 @@ class Run {
     for (int i = 0; i < most && !interrupted_(); ++i) {
       Trial* best = nullptr;
       for (Trial& trial : history_)
-        if (trial.outcome == Outcome::ok && trial.score_ns && !judged_.contains(trial.candidate_hash) &&
-            *trial.score_ns < incumbent_ratio_ * share && (!best || *trial.score_ns < *best->score_ns))
+        if (trial.outcome == Outcome::ok && trial.score && !judged_.contains(trial.candidate_hash) &&
+            *trial.score < incumbent_ratio_ * share && (!best || *trial.score < *best->score))
           best = &trial;
       if (!best) return;
       if (judge(*best)) return;

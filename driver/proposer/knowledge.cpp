@@ -34,8 +34,8 @@ std::array<double, kStrategies> rewards(const std::vector<Observation>& observat
     const auto strategy = static_cast<std::size_t>(*it->strategy);
     if (counts[strategy] >= kRemembered) continue;
     counts[strategy] += 1;
-    if (!usable(it->score_ns)) continue;
-    const auto beaten = sorted.end() - std::upper_bound(sorted.begin(), sorted.end(), std::log(*it->score_ns));
+    if (!usable(it->score)) continue;
+    const auto beaten = sorted.end() - std::upper_bound(sorted.begin(), sorted.end(), std::log(*it->score));
     sums[strategy] += static_cast<double>(beaten) / static_cast<double>(sorted.size());
   }
   std::array<double, kStrategies> result{};
@@ -58,10 +58,10 @@ Knowledge::Knowledge(const Space& space, const std::vector<Observation>& observa
     const std::optional<Point> point = space.locate(observation.values);
     if (!point) continue;
     tried.insert(*point);
-    if (usable(observation.score_ns)) {
+    if (usable(observation.score)) {
       std::vector<double>& of_point = times[*point];
       if (of_point.empty()) order.push_back(*point);
-      of_point.push_back(std::log(*observation.score_ns));
+      of_point.push_back(std::log(*observation.score));
     } else if (!observation.untold) {
       unscored.push_back(*point);
     }

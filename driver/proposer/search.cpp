@@ -33,8 +33,8 @@ class SearchProposer final : public Proposer {
     std::vector<Observation> result;
     for (const Trial& trial : proposal.history) {
       if (trial.candidate.source != proposal.source) continue;
-      const bool answered = trial.score_ns || (trial.outcome != Outcome::ok && trial.outcome != Outcome::duplicate);
-      result.push_back({trial.candidate.tunables, trial.score_ns, !answered, strategy_of(trial.candidate.hypothesis)});
+      const bool answered = trial.score || (trial.outcome != Outcome::ok && trial.outcome != Outcome::duplicate);
+      result.push_back({trial.candidate.tunables, trial.score, !answered, strategy_of(trial.candidate.hypothesis)});
     }
     return result;
   }

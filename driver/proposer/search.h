@@ -23,7 +23,7 @@ enum class Strategy { exploration, process, forest, neighbour };
 // What is known of one point: its time (any positive number that is smaller for a faster one), or that it failed.
 struct Observation {
   TunableValues values;
-  std::optional<double> score_ns;
+  std::optional<double> score;
   bool untold = false;               // tried without an answer: neither good nor bad, but not to be tried again
   std::optional<Strategy> strategy;  // who proposed it, where that is known: strategies that do well get more
 };

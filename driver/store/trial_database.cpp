@@ -40,7 +40,7 @@ CREATE TABLE trials (
   hypothesis TEXT NOT NULL,
   outcome TEXT NOT NULL,
   detail TEXT NOT NULL,
-  score_ns REAL,
+  score REAL,
   compile_s REAL NOT NULL,
   verify_s REAL NOT NULL,
   measure_s REAL NOT NULL,

@@ -14,7 +14,7 @@ namespace {
 
 constexpr char kSelectTrial[] =
     "SELECT id, kernel, architecture, key, candidate_hash, object_hash, sources.text, tunables, proposer, hypothesis, "
-    "outcome, detail, score_ns, compile_s, verify_s, measure_s, started "
+    "outcome, detail, score, compile_s, verify_s, measure_s, started "
     "FROM trials JOIN sources ON sources.hash = trials.source_hash ";
 
 std::string tunables_text(const TunableValues& tunables) {
@@ -47,7 +47,7 @@ Trial read_trial(SQLite::Statement& row) {
   if (!outcome) throw nonsense(trial.id, "outcome");
   trial.outcome = *outcome;
   trial.detail = row.getColumn(11).getString();
-  if (!row.getColumn(12).isNull()) trial.score_ns = row.getColumn(12).getDouble();
+  if (!row.getColumn(12).isNull()) trial.score = row.getColumn(12).getDouble();
   trial.compile_s = row.getColumn(13).getDouble();
   trial.verify_s = row.getColumn(14).getDouble();
   trial.measure_s = row.getColumn(15).getDouble();
@@ -83,12 +83,12 @@ std::int64_t insert(SQLite::Database& database, const Trial& trial) {
   SQLite::Statement row(database,
                         "INSERT INTO trials (kernel, architecture, key, candidate_hash, object_hash, source_hash, "
                         "tunables, proposer, hypothesis, outcome, detail, compile_s, verify_s, measure_s, started, "
-                        "score_ns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                        "score) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   SQLite::bind(row, trial.kernel, trial.architecture, trial.key, trial.candidate_hash, trial.object_hash, source_hash,
                tunables_text(trial.candidate.tunables), trial.candidate.proposer, trial.candidate.hypothesis,
                std::string(name(trial.outcome)), trial.detail, trial.compile_s, trial.verify_s, trial.measure_s,
                trial.started);
-  bind_score(row, 16, trial.score_ns);
+  bind_score(row, 16, trial.score);
   row.exec();
   const std::int64_t id = database.getLastInsertRowid();
   transaction.commit();
@@ -142,10 +142,10 @@ Result<std::vector<Trial>> TrialStore::recent(const std::string& kernel, int lim
 Result<void> TrialStore::update(const Trial& trial) {
   auto changed = implementation_->database.guarded([&](SQLite::Database& database) {
     SQLite::Statement row(database,
-                          "UPDATE trials SET outcome = ?, detail = ?, verify_s = ?, measure_s = ?, score_ns = ? "
+                          "UPDATE trials SET outcome = ?, detail = ?, verify_s = ?, measure_s = ?, score = ? "
                           "WHERE id = ?");
     SQLite::bind(row, std::string(name(trial.outcome)), trial.detail, trial.verify_s, trial.measure_s);
-    bind_score(row, 5, trial.score_ns);
+    bind_score(row, 5, trial.score);
     row.bind(6, trial.id);
     return row.exec();
   });

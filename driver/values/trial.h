@@ -23,7 +23,7 @@ struct Trial {
   Candidate candidate;
   Outcome outcome = Outcome::ok;
   std::string detail;                // one line
-  std::optional<double> score_ns;    // weighted time of a call in racing (geometric mean over the timed cases)
+  std::optional<double> score;       // from racing: time over the baseline's, weighted geometric mean over the timed cases
   double compile_s = 0, verify_s = 0, measure_s = 0;
   std::string started;               // UTC, ISO 8601
 };

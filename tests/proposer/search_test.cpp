@@ -38,7 +38,7 @@ std::vector<Observation> search(const SearchSpace& space, const Measure& measure
 
 double best(const std::vector<Observation>& observations) {
   double least = INFINITY;
-  for (const Observation& observation : observations) least = std::min(least, observation.score_ns.value_or(INFINITY));
+  for (const Observation& observation : observations) least = std::min(least, observation.score.value_or(INFINITY));
   return least;
 }
 
@@ -107,7 +107,7 @@ TEST(ProposePoints, LearnsWhereCandidatesFail) {
   };
   const auto observations = search(product(4, counted(20)), measure, 160, 8, 1);
   const auto failed =
-      std::count_if(observations.end() - 80, observations.end(), [](const Observation& o) { return !o.score_ns; });
+      std::count_if(observations.end() - 80, observations.end(), [](const Observation& o) { return !o.score; });
   EXPECT_LT(failed, 40);
 }
 
@@ -155,11 +155,11 @@ class SearchProposer : public testing::Test {
   Result<std::vector<Candidate>> propose(int width) {
     return make_search_proposer()->propose({spec_, source_, history_, 1}, width);
   }
-  void record(const Candidate& candidate, Outcome outcome, std::optional<double> score_ns) {
+  void record(const Candidate& candidate, Outcome outcome, std::optional<double> score) {
     Trial trial;
     trial.candidate = candidate;
     trial.outcome = outcome;
-    trial.score_ns = score_ns;
+    trial.score = score;
     history_.push_back(trial);
   }
 

@@ -74,7 +74,7 @@ class TrialStoreTest : public testing::Test {
 TEST_F(TrialStoreTest, gives_back_a_trial_as_it_was) {
   TrialStore store = open();
   Trial trial = example_trial("a");
-  trial.score_ns = 12.5;
+  trial.score = 12.5;
   auto id = store.add(trial);
   ASSERT_TRUE(id) << id.error().message;
   auto trials = store.trials("softmax", "x86-64-v3", "key");
@@ -87,7 +87,7 @@ TEST_F(TrialStoreTest, gives_back_a_trial_as_it_was) {
   EXPECT_EQ(read.candidate.hypothesis, "why");
   EXPECT_EQ(read.outcome, Outcome::wrong_result);
   EXPECT_EQ(read.detail, trial.detail);
-  EXPECT_EQ(read.score_ns, 12.5);
+  EXPECT_EQ(read.score, 12.5);
   EXPECT_EQ(read.compile_s, 0.5);
   EXPECT_EQ(read.started, trial.started);
 }
@@ -139,7 +139,7 @@ TEST_F(TrialStoreTest, updates_the_verdict_of_a_finalist) {
   Trial trial = example_trial("a");
   trial.id = *store.add(trial);
   trial.outcome = Outcome::slower;
-  trial.score_ns = 3;
+  trial.score = 3;
   ASSERT_TRUE(store.update(trial));
   EXPECT_EQ(store.trials("softmax", "x86-64-v3", "key")->at(0).outcome, Outcome::slower);
   trial.id = 99;
