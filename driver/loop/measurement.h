@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ struct MeasurementOptions {
   std::uint64_t seed = 0;                    // of the inputs and of the order of samples; secret
   std::function<void(int pair, int pairs)> progress;
   std::function<bool()> interrupted;
+  std::filesystem::path lane;  // folder of the measuring lock; empty: this user's own, as everything outside of tests
   // Called once with a line about the holder, if another process is measuring and this one has to wait for it.
   std::function<void(const std::string& holder)> waiting;
 };

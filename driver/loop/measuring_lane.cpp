@@ -49,11 +49,11 @@ Result<fs::path> lane_folder() {
   return own;
 }
 
-Result<MeasuringLane> MeasuringLane::enter(const std::string& what,
+Result<MeasuringLane> MeasuringLane::enter(const fs::path& folder, const std::string& what,
                                            const std::function<void(const std::string&)>& waiting) {
-  const auto folder = lane_folder();
-  if (!folder) return std::unexpected(folder.error());
-  auto lock = util::FileLock::acquire(*folder / "kagent-measuring.lock", what, waiting);
+  const auto chosen = folder.empty() ? lane_folder() : Result<fs::path>(folder);
+  if (!chosen) return std::unexpected(chosen.error());
+  auto lock = util::FileLock::acquire(*chosen / "kagent-measuring.lock", what, waiting);
   if (!lock) return std::unexpected(lock.error());
   return MeasuringLane(std::move(*lock));
 }

@@ -20,15 +20,16 @@ namespace kagent::loop {
 // place, and does not wait for it either: measurements of two users at once are noisier, never wrong.
 class MeasuringLane {
  public:
-  // Waits until it is free; `waiting` is called once with the holder if it is not.
-  static Result<MeasuringLane> enter(const std::string& what, const std::function<void(const std::string&)>& waiting);
+  // Waits until it is free. An empty folder means lane_folder(). `waiting` is called once with the holder if it is not.
+  static Result<MeasuringLane> enter(const std::filesystem::path& folder, const std::string& what,
+                                     const std::function<void(const std::string&)>& waiting);
 
  private:
   explicit MeasuringLane(util::FileLock lock) : lock_(std::move(lock)) {}
   util::FileLock lock_;
 };
 
-// The folder of the lock, made if it is missing.
+// This user's folder for the lock, made if it is missing.
 Result<std::filesystem::path> lane_folder();
 
 // The CPUs that this process may use, in order.

@@ -89,6 +89,8 @@ Sampled<void> Race::take_part(Entry& entry, int blocks) {
   }
   entry.raced.samples = static_cast<int>(entry.times.empty() ? 0 : entry.times.front().candidate_ns.size());
   entry.raced.ratio = ratio(entry);
+  if (!(entry.raced.ratio > 0))
+    return std::unexpected(Stop::candidate(Outcome::ambiguous, "its calls took no time that could be measured"));
   return {};
 }
 
@@ -128,7 +130,7 @@ Sampled<void> Race::run(std::vector<Entry>& entries) {
 
 Result<std::vector<Raced>> race(runner::Runner& runner, const KernelSpec& spec, const Binary& anchor,
                                 const std::vector<Binary>& candidates, const MeasurementOptions& options) {
-  auto lane = MeasuringLane::enter("racing " + spec.kernel, options.waiting);
+  auto lane = MeasuringLane::enter(options.lane, "racing " + spec.kernel, options.waiting);
   if (!lane) {
     if (options.interrupted && options.interrupted()) return std::vector<Raced>(candidates.size());
     return std::unexpected(lane.error());

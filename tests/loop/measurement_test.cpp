@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "loop/fake_runner.h"
+#include "util/files.h"
 
 namespace kagent::loop {
 namespace {
@@ -16,12 +17,14 @@ class Measurement : public testing::Test {
   Measurement() {
     runner_.programs = {{"a", {}}, {"b", {}}};
     options_.limits.cpus = {0};
+    options_.lane = lane_.path();
     options_.seed = 11;
   }
   Result<Measured> run() { return measure(runner_, spec_, FakeRunner::binary("a"), FakeRunner::binary("b"), options_); }
 
   KernelSpec spec_ = doubling_spec();
   FakeRunner runner_;
+  util::TemporaryFolder lane_{"lane"};  // not to wait for what is measured in earnest
   MeasurementOptions options_;
 };
 

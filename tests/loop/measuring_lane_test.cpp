@@ -25,6 +25,7 @@ TEST(LaneFolder, BelongsToThisUserAndNobodyElseMayWriteThere) {
 }
 
 TEST(MeasuringLane, IsHeldByOneProcessAtATime) {
+  const util::TemporaryFolder folder("lane");
   int ready[2];
   ASSERT_EQ(::pipe(ready), 0);
   int done[2];
@@ -33,7 +34,7 @@ TEST(MeasuringLane, IsHeldByOneProcessAtATime) {
   if (other == 0) {
     // Holds the lane until it is told to end.
     char byte = 0;
-    const auto lane = MeasuringLane::enter("the other one", {});
+    const auto lane = MeasuringLane::enter(folder.path(), "the other one", {});
     if (::write(ready[1], "r", 1) != 1) ::_exit(2);
     ::close(done[1]);
     const auto got = ::read(done[0], &byte, 1);
@@ -42,7 +43,7 @@ TEST(MeasuringLane, IsHeldByOneProcessAtATime) {
   char byte = 0;
   ASSERT_EQ(::read(ready[0], &byte, 1), 1);
   std::string holder;
-  const auto lane = MeasuringLane::enter("this one", [&](const std::string& line) {
+  const auto lane = MeasuringLane::enter(folder.path(), "this one", [&](const std::string& line) {
     holder = line;
     EXPECT_EQ(::write(done[1], "d", 1), 1);
   });

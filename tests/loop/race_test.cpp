@@ -3,6 +3,7 @@
 
 #include "loop/fake_runner.h"
 #include "loop/measurement.h"
+#include "util/files.h"
 
 namespace kagent::loop {
 namespace {
@@ -12,6 +13,7 @@ class RaceTest : public testing::Test {
   RaceTest() {
     runner_.programs = {{"anchor", {}}};
     options_.limits.cpus = {0};
+    options_.lane = lane_.path();
     options_.seed = 3;
   }
   Result<std::vector<Raced>> run(const std::vector<std::string>& names) {
@@ -22,6 +24,7 @@ class RaceTest : public testing::Test {
 
   KernelSpec spec_ = doubling_spec();
   FakeRunner runner_;
+  util::TemporaryFolder lane_{"lane"};  // not to wait for what is measured in earnest
   MeasurementOptions options_;
 };
 
@@ -72,6 +75,11 @@ TEST_F(RaceTest, LeavesThoseWithoutSamplesThatItDidNotReach) {
   ASSERT_EQ(raced.size(), 3U);
   EXPECT_EQ(raced[2].samples, 0);
   EXPECT_EQ(raced[2].outcome, Outcome::ok);
+}
+
+TEST_F(RaceTest, GivesNoRatioForCallsThatTakeNoTime) {
+  runner_.programs["b"].call_ns = 0;
+  EXPECT_EQ(run({"b"}).value()[0].outcome, Outcome::ambiguous);
 }
 
 TEST_F(RaceTest, IsOverAtOnceWithoutCandidates) {

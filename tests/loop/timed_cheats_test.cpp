@@ -5,6 +5,7 @@
 
 #include "loop/measurement.h"
 #include "runner/runner.h"
+#include "util/files.h"
 
 namespace kagent::loop {
 namespace {
@@ -39,6 +40,7 @@ class TimedCheats : public testing::Test {
   Measured measured(const std::string& candidate) {
     MeasurementOptions options;
     options.limits.allow_unsandboxed = true;
+    options.lane = lane_.path();
     options.seed = 5;
     const auto result = measure(*runner_, spec_, program("honest_3"), program(candidate), options);
     EXPECT_TRUE(result) << result.error().message;
@@ -46,6 +48,7 @@ class TimedCheats : public testing::Test {
   }
 
   KernelSpec spec_ = timed_spec();
+  util::TemporaryFolder lane_{"lane"};  // not to wait for what is measured in earnest
   std::unique_ptr<runner::Runner> runner_ = runner::make_host_runner();
 };
 
@@ -91,6 +94,7 @@ TEST_F(TimedCheats, ADeathInTheMiddleIsTheCandidatesOutcome) {
 TEST_F(TimedCheats, CostARaceOnlyTheCheat) {
   MeasurementOptions options;
   options.limits.allow_unsandboxed = true;
+  options.lane = lane_.path();
   options.seed = 5;
   const auto raced = race(*runner_, spec_, program("honest_3"), {program("dies"), program("honest_1")}, options);
   ASSERT_TRUE(raced) << raced.error().message;
