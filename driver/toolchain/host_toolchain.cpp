@@ -100,6 +100,7 @@ class HostToolchain final : public Toolchain {
   };
 
   Result<std::optional<CompileResult>> make_object(Work& work);
+  Result<std::string> list_symbols(const Work& work, bool readable);
   Result<std::vector<Symbol>> symbols_of(const Work& work);
   // The entry's mangled name, or why the object cannot stand in for the baseline's.
   EntryLookup examine(const std::vector<Symbol>& symbols);
@@ -175,19 +176,28 @@ Result<std::optional<CompileResult>> HostToolchain::make_object(Work& work) {
   return std::nullopt;
 }
 
+Result<std::string> HostToolchain::list_symbols(const Work& work, bool readable) {
+  Words words = {"nm", "-p", work.object.string()};
+  if (readable) words.insert(words.begin() + 1, "-C");
+  auto finished = process_.run(words, work.job.work_folder);
+  if (!finished) return std::unexpected(finished.error());
+  if (finished->ok()) return std::move(finished->standard_output);
+  return failure("nm cannot read '" + work.object.string() + "': " + util::clean(finished->standard_error, 300),
+                 "install binutils; with clang, leave link-time optimisation (-flto) off");
+}
+
 Result<std::vector<Symbol>> HostToolchain::symbols_of(const Work& work) {
-  std::array<std::string, 2> listings;
-  for (int readable = 0; readable < 2; ++readable) {
-    Words words = {"nm", "-p", work.object.string()};
-    if (readable == 1) words.insert(words.begin() + 1, "-C");
-    auto finished = process_.run(words, work.job.work_folder);
-    if (!finished) return std::unexpected(finished.error());
-    if (!finished->ok())
-      return failure("nm cannot read '" + work.object.string() + "': " + util::clean(finished->standard_error, 300),
-                     "install binutils");
-    listings[static_cast<std::size_t>(readable)] = std::move(finished->standard_output);
+  const auto plain = list_symbols(work, false);
+  if (!plain) return std::unexpected(plain.error());
+  {
+    // Most candidates show the names of the baseline and no other: nm need not run again to read them.
+    const std::lock_guard lock(mutex_);
+    std::vector<Symbol> symbols = parse_symbols(*plain, *plain);
+    if (!baseline_.empty() && take_readable_names(symbols, baseline_)) return symbols;
   }
-  return parse_symbols(listings[0], listings[1]);
+  const auto readable = list_symbols(work, true);
+  if (!readable) return std::unexpected(readable.error());
+  return parse_symbols(*plain, *readable);
 }
 
 EntryLookup HostToolchain::examine(const std::vector<Symbol>& symbols) {
@@ -320,7 +330,11 @@ std::string HostToolchain::flags() const {
 }  // namespace
 
 Words compile_words(const HostToolchainOptions& options, const fs::path& source, const fs::path& object) {
-  Words words = {options.command.compiler.string(), "-iquote", options.source.parent_path().string()};
+  Words words = {options.command.compiler.string()};
+  const Words relative_includes = {"-iquote", options.source.parent_path().string()};
+  // The build compiles a copy too, so it mostly has them already.
+  if (std::ranges::search(options.command.options, relative_includes).empty())
+    words.insert(words.end(), relative_includes.begin(), relative_includes.end());
   words.insert(words.end(), options.command.options.begin(), options.command.options.end());
   // Neither the work folder nor chance may show in the object: __FILE__, debug information, names made up for
   // link-time optimisation.

@@ -62,8 +62,7 @@ Result<void> check_isolated(const fs::path& object, const std::string& new_name)
   const auto symbols = symbols_of(object);
   if (!symbols) return std::unexpected(symbols.error());
   for (const Symbol& found : *symbols)
-    if (((found.kind >= 'A' && found.kind <= 'Z') || found.kind == 'u' || found.kind == 'i') &&
-        found.mangled != new_name)
+    if (found.is_global() && found.mangled != new_name)
       return failure("'" + util::clean(found.demangled, 200) + "' is still visible after isolating");
   return {};
 }

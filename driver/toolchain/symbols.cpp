@@ -2,6 +2,7 @@
 #include "toolchain/symbols.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "util/text.h"
@@ -47,11 +48,8 @@ bool is_of_the_process(std::string_view name) {
 }
 
 bool is_of_the_runner(std::string_view name) {
-  return name == "main" || name == "_start" || name.starts_with("kagent_") || name.starts_with("_ZN6kagent6runner");
-}
-
-bool is_global(const Symbol& symbol) {
-  return symbol.kind >= 'A' && symbol.kind <= 'Z' ? symbol.kind != 'U' : symbol.kind == 'i' || symbol.kind == 'u';
+  return name == "main" || name == "_start" || name == "kagent_call" || name == "kagent_entry" ||
+         name.starts_with("_ZN6kagent6runner");
 }
 
 }  // namespace
@@ -68,18 +66,31 @@ std::vector<Symbol> parse_symbols(std::string_view mangled, std::string_view dem
   return symbols;
 }
 
+bool take_readable_names(std::vector<Symbol>& symbols, const std::vector<Symbol>& known) {
+  std::map<std::string_view, std::string_view> names;
+  for (const Symbol& symbol : known)
+    if (symbol.is_global()) names.emplace(symbol.mangled, symbol.demangled);
+  for (Symbol& symbol : symbols) {
+    if (!symbol.is_global()) continue;
+    const auto name = names.find(symbol.mangled);
+    if (name == names.end()) return false;
+    symbol.demangled = name->second;
+  }
+  return true;
+}
+
 std::string symbol_problem(const std::vector<Symbol>& symbols, const std::vector<Symbol>& baseline) {
   std::set<std::string_view> present, in_baseline;
   for (const Symbol& symbol : symbols)
-    if (is_global(symbol)) present.insert(symbol.mangled);
+    if (symbol.is_global()) present.insert(symbol.mangled);
   for (const Symbol& symbol : baseline)
-    if (is_global(symbol)) in_baseline.insert(symbol.mangled);
+    if (symbol.is_global()) in_baseline.insert(symbol.mangled);
   for (const Symbol& symbol : baseline)
     if (symbol.is_strong() && !is_of_the_compiler(symbol.mangled) && !present.contains(symbol.mangled))
       return "the source no longer defines '" + util::clean(symbol.demangled, 200) +
              "', which the baseline has for other files";
   for (const Symbol& symbol : symbols) {
-    if (!is_global(symbol) || is_of_the_compiler(symbol.mangled)) continue;
+    if (!symbol.is_global() || is_of_the_compiler(symbol.mangled)) continue;
     const bool refused =
         is_of_the_runner(symbol.mangled) ||
         (!baseline.empty() && !in_baseline.contains(symbol.mangled) && is_of_the_process(symbol.mangled));

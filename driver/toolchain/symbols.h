@@ -13,12 +13,16 @@ struct Symbol {
   std::string mangled;
   std::string demangled;  // "softmax(float const*, float*, int)"
   bool is_function() const { return kind == 'T' || kind == 'W' || kind == 'i'; }
+  bool is_global() const { return (kind >= 'A' && kind <= 'Z' && kind != 'U') || kind == 'i' || kind == 'u'; }
   // Another object that defines it too would collide with it.
   bool is_strong() const { return kind == 'T' || kind == 'D' || kind == 'B' || kind == 'R' || kind == 'i'; }
 };
 
 // Symbols out of the outputs of `nm -p` and `nm -p -C` on the same file, which list the same symbols in the same order.
 std::vector<Symbol> parse_symbols(std::string_view mangled, std::string_view demangled);
+
+// Gives the global symbols the readable names that `known` has for them. False if one is missing there.
+bool take_readable_names(std::vector<Symbol>& symbols, const std::vector<Symbol>& known);
 
 // Why an object with these symbols cannot stand in for the baseline's object; empty if it can. It must define what the
 // baseline defines for other files, and nothing that would take the place of a function of the system or the runner.

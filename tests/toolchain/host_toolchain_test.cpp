@@ -107,6 +107,12 @@ TEST_F(HostToolchain, takes_relative_includes_from_the_baselines_folder) {
             "2 4 6");
 }
 
+TEST_F(HostToolchain, adds_no_folder_for_relative_includes_that_the_build_has_already) {
+  options_.command.options = {"-iquote", (project() / "src").string(), "-O2"};
+  EXPECT_THAT(make_host_toolchain(options_)->flags(),
+              testing::StartsWith("/usr/bin/c++ -iquote " + (project() / "src").string() + " -O2"));
+}
+
 TEST_F(HostToolchain, takes_relative_options_from_the_builds_folder) {
   fs::create_directories(build() / "inc");
   write(build() / "inc" / "factor.h", "#define FACTOR 3\n");

@@ -40,6 +40,14 @@ TEST(ParseSymbols, gives_nothing_for_listings_that_do_not_match_or_are_no_listin
   EXPECT_TRUE(parse_symbols("nonsense\n\n", "nonsense\n\n").empty());
 }
 
+TEST(TakeReadableNames, fills_the_names_that_are_known_or_says_that_one_is_not) {
+  auto symbols = function("_Z1fPf", "_Z1fPf") + function("_ZL1sv", "_ZL1sv", 't');
+  EXPECT_TRUE(take_readable_names(symbols, kKernel));
+  EXPECT_EQ(symbols[0].demangled, "f(float*)");
+  symbols = symbols + function("_Z1gv", "_Z1gv");
+  EXPECT_FALSE(take_readable_names(symbols, kKernel));
+}
+
 TEST(SymbolProblem, is_empty_for_the_baseline_and_for_equal_symbols) {
   EXPECT_EQ(symbol_problem(kKernel, {}), "");
   EXPECT_EQ(symbol_problem(kKernel, kKernel), "");
