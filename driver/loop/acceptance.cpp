@@ -122,8 +122,7 @@ Result<JudgedFinalist> judge_finalist(Workbench& bench, store::VariantStore& var
       evidence_of(bench, incumbent, finalist, against_incumbent->decision, against_baseline->decision);
   variant.source = render(finalist.trial.candidate, variant.evidence.source_name);
   variant.files = project_files(bench.context(), variants);
-  if (incumbent.variant && incumbent.variant->place == VariantPlace::local_branch)
-    variant.parent_branch = incumbent.variant->reference;
+  if (incumbent.variant) variant.parent_branch = incumbent.variant->reference;
   auto added = variants.add(variant);
   if (!added) return std::unexpected(added.error());
   judged.detail = "accepted as " + added->reference;

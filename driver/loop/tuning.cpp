@@ -353,7 +353,9 @@ Result<TuningResult> tune(const build_step::KernelContext& context, store::Varia
   if (!lock) return std::unexpected(lock.error());
   auto trials = store::TrialStore::open(options.bench.state_folder / "trials.sqlite");
   if (!trials) return std::unexpected(trials.error());
-  return Run(context, variants, *trials, options, progress, interrupted).go();
+  const TuningResult result = Run(context, variants, *trials, options, progress, interrupted).go();
+  if (!trials->notice().empty()) progress.on_event(Warning{trials->notice()});
+  return result;
 }
 
 }  // namespace kagent::loop

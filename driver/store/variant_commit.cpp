@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/variant_commit.h"
 
+#include <optional>
 #include <vector>
 
 #include "store/evidence_json.h"
@@ -163,12 +164,10 @@ class Writer {
 
   Result<git_oid> write_commit(const git::Tree& tree) {
     git::Commit parent;
-    if (commit_.parent_branch) {
-      git::Object object;
-      if (git_revparse_single(object.out(), repository(),
-                              ("refs/heads/" + *commit_.parent_branch + "^{commit}").c_str()) == 0)
-        git_commit_lookup(parent.out(), repository(), git_object_id(object.get()));
-    }
+    git::Object object;
+    if (!commit_.parent_reference.empty() &&
+        git_revparse_single(object.out(), repository(), (commit_.parent_reference + "^{commit}").c_str()) == 0)
+      git_commit_lookup(parent.out(), repository(), git_object_id(object.get()));
     const git_commit* parents[] = {parent ? parent.get() : head_.get()};
     git_oid id;
     if (git_commit_create(&id, repository(), nullptr, author_.get(), committer_.get(), nullptr, commit_.message.c_str(),

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
 #include <set>
 #include <string>
 
@@ -17,7 +16,7 @@ struct VariantCommit {
   std::set<std::string> paths;  // taken from disk, relative to the repository's root
   std::string folder;           // of the variant's two files, relative to the repository's root
   std::string source_name, source, evidence_json;
-  std::optional<std::string> parent_branch;  // HEAD if there is none, or if it is gone
+  std::string parent_reference;  // full name of a ref; HEAD if it is empty, or if there is no such ref
 };
 
 // Writes it, also while other processes pack refs or collect garbage (but, as for git itself, not with --prune=now). An

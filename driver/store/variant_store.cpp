@@ -117,6 +117,26 @@ struct VariantStore::Implementation {
     return highest;
   }
 
+  // The branch that a reference at any place stands for, and the ref that may have its commit.
+  struct Parent {
+    std::string branch;     // for the evidence
+    std::string reference;  // empty: HEAD
+  };
+  Parent parent(const std::optional<std::string>& reference) const {
+    if (!reference) return {"baseline", {}};
+    if (const auto tree = parse_tree_reference(*reference)) {
+      const auto variants = in_tree(tree->first, tree->second, nullptr);
+      if (!variants || variants->empty()) return {*reference, {}};
+      const Evidence& evidence = variants->front().evidence;
+      const std::string branch =
+          VariantName{tree->first, tree->second, evidence.generation, evidence.source_hash.substr(0, 8)}.branch();
+      return {branch, "refs/heads/" + branch};
+    }
+    if (parse_variant_name(*reference)) return {*reference, "refs/heads/" + *reference};
+    const auto at = reference->find("/kagent/");
+    return {at == std::string::npos ? *reference : reference->substr(at + 1), "refs/remotes/" + *reference};
+  }
+
   Result<void> write(const VariantName& name, const Variant& variant, const NewVariant& request) const {
     if (!repository) return create_folder(state, name, variant);
     std::vector<fs::path> files;
@@ -130,7 +150,7 @@ struct VariantStore::Implementation {
                                        .source_name = variant.evidence.source_name,
                                        .source = variant.source,
                                        .evidence_json = to_json(variant.evidence),
-                                       .parent_branch = request.parent_branch});
+                                       .parent_reference = parent(request.parent_branch).reference});
   }
 
   Result<void> remove_branch(const std::string& branch) const {
@@ -321,7 +341,7 @@ Result<Variant> VariantStore::add(const NewVariant& request) {
   auto highest = self.highest_generation(evidence.kernel, evidence.architecture);
   if (!highest) return std::unexpected(highest.error());
   evidence.generation = *highest + 1;
-  evidence.parent = request.parent_branch.value_or("baseline");
+  evidence.parent = self.parent(request.parent_branch).branch;
   evidence.source_hash = util::sha256(request.source);
   if (evidence.created.empty()) evidence.created = util::utc_now();
   if (std::string found = flaw(variant, evidence.kernel, evidence.architecture); !found.empty()) return failure(found);

@@ -20,10 +20,12 @@ struct ProjectFile {
 };
 
 struct NewVariant {
-  Evidence evidence;                         // generation is given by the store
-  std::string source;                        // text of the variant file
-  std::vector<ProjectFile> files;            // the kernel's source, project headers and golden folder
-  std::optional<std::string> parent_branch;  // the generation before; HEAD if none
+  Evidence evidence;               // generation is given by the store
+  std::string source;              // text of the variant file
+  std::vector<ProjectFile> files;  // the kernel's source, project headers and golden folder
+  // Variant::reference, at any place, of the generation that it beat; none: the baseline. Its commit, where this
+  // repository has it, becomes the parent, else HEAD.
+  std::optional<std::string> parent_branch;
 };
 
 // The variants of one project: branches kagent/<kernel>/<arch>/g<NNN>-<hash8> of its git repository, and files below

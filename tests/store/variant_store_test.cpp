@@ -68,6 +68,27 @@ TEST_F(VariantStoreTest, writes_a_message_for_people) {
   EXPECT_EQ(git("rev-parse " + branch + "^"), git("rev-parse " + first));
 }
 
+TEST_F(VariantStoreTest, knows_the_parent_wherever_the_incumbent_lay) {
+  VariantStore store = open();
+  const std::string first = add(store, example("int a;\n"));
+  const auto parents = [&](const std::string& branch) {
+    return store.find(branch)->evidence.parent + " " + git("rev-parse " + branch + "^");
+  };
+  const std::string of_first = first + " " + git("rev-parse " + first);
+  NewVariant next = example("int b;\n");
+  git("checkout -q " + first);
+  next.parent_branch = "variants/softmax/x86-64-v3";
+  EXPECT_EQ(parents(add(store, next)), of_first);
+  git("checkout -q main && git update-ref refs/remotes/up/stream/" + first + " " + first);
+  next.source = "int c;\n";
+  next.parent_branch = "up/stream/" + first;
+  EXPECT_EQ(parents(add(store, next)), of_first);
+  // A branch that is gone by now still is what was beaten.
+  next.source = "int d;\n";
+  next.parent_branch = "kagent/softmax/x86-64-v3/g001-00000000";
+  EXPECT_EQ(parents(add(store, next)), "kagent/softmax/x86-64-v3/g001-00000000 " + git("rev-parse HEAD"));
+}
+
 TEST_F(VariantStoreTest, lists_generations_newest_first_and_reads_them_back) {
   VariantStore store = open();
   const std::string first = add(store, example("int a;\n"));
