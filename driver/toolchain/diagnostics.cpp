@@ -6,6 +6,7 @@
 #include <charconv>
 #include <optional>
 
+#include "toolchain/lines.h"
 #include "util/text.h"
 
 namespace kagent::toolchain {
@@ -31,16 +32,6 @@ struct Message {
 
 std::string cut(std::string_view line) {
   return util::clean(line, kLongestLine);
-}
-
-std::vector<std::string_view> split_lines(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    lines.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(text.size(), end + 1));
-  }
-  return lines;
 }
 
 struct Marker {

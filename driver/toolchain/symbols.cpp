@@ -5,21 +5,12 @@
 #include <map>
 #include <set>
 
+#include "toolchain/lines.h"
 #include "util/text.h"
 
 namespace kagent::toolchain {
 
 namespace {
-
-std::vector<std::string_view> split_lines(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    lines.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(text.size(), end + 1));
-  }
-  return lines;
-}
 
 struct Line {
   char kind = 0;
