@@ -25,6 +25,8 @@ void add_bench(CLI::App& app, Action& action);
 void add_diff(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_explain(CLI::App& app, Action& action);
+void add_golden(CLI::App& app, Action& action);
+void add_init(CLI::App& app, Action& action);
 void add_isolate(CLI::App& app, Action& action);
 void add_log(CLI::App& app, Action& action);
 void add_optimize(CLI::App& app, Action& action);

@@ -49,6 +49,8 @@ int run(int argc, char** argv) {
   add_diff(app, action);
   add_rollback(app, action);
   add_promote(app, action);
+  add_init(app, action);
+  add_golden(app, action);
   add_doctor(app, action);
   add_isolate(app, action);
   try {

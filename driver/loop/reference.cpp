@@ -25,7 +25,6 @@ CallInputs for_reference(const CallInputs& inputs, bool absolute) {
   return wide;
 }
 
-
 }  // namespace
 
 std::vector<Parameter> reference_parameters(const KernelSpec& spec) {

@@ -93,10 +93,14 @@ class Guess {
     const std::int64_t usual = std::clamp<std::int64_t>(static_cast<std::int64_t>(each), 2, kLargestSize);
     const auto add = [&](const std::string& case_name, std::int64_t size, bool timed) {
       Json entry = {{"name", case_name}};
-      for (const SignatureParameter& parameter : signature_.parameters)
-        if (kind_of(parameter) == "size")
-          entry["sizes"][parameter.name] =
-              std::min(size, static_cast<std::int64_t>(std::min(highest_value(*parameter.dtype), 1e9)));
+      std::int64_t value = size;
+      for (const SignatureParameter& parameter : signature_.parameters) {
+        if (kind_of(parameter) != "size") continue;
+        entry["sizes"][parameter.name] =
+            std::min(value, static_cast<std::int64_t>(std::min(highest_value(*parameter.dtype), 1e9)));
+        // Sizes that differ show which one is meant.
+        if (!timed) value = std::max<std::int64_t>(value - 6, 1);
+      }
       if (timed) entry["timed"] = true;
       json["cases"].push_back(std::move(entry));
     };
