@@ -32,6 +32,7 @@ void add_log(CLI::App& app, Action& action);
 void add_optimize(CLI::App& app, Action& action);
 void add_pick(CLI::App& app, Action& action);
 void add_promote(CLI::App& app, Action& action);
+void add_report(CLI::App& app, Action& action);
 void add_rollback(CLI::App& app, Action& action);
 void add_show(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);

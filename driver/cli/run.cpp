@@ -51,6 +51,7 @@ int run(int argc, char** argv) {
   add_promote(app, action);
   add_init(app, action);
   add_golden(app, action);
+  add_report(app, action);
   add_doctor(app, action);
   add_isolate(app, action);
   try {
