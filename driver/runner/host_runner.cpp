@@ -113,7 +113,7 @@ Result<std::unique_ptr<Session>> HostRunner::start(const Binary& binary, const s
   if (!child) return std::unexpected(child.error());
   channel->forget_child_descriptors();
   const std::uint64_t own_bytes = kProgramBytes + sweep_bytes_ + protocol::kExchangeBytes;
-  RunnerProcess process(std::move(*child), std::move(*channel), limits, own_bytes);
+  RunnerProcess process(std::move(*child), sandbox_.available, std::move(*channel), limits, own_bytes);
   return std::make_unique<HostSession>(std::move(process), parameters, seed);
 }
 

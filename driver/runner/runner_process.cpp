@@ -71,12 +71,14 @@ int most_threads() {
   return 64 + 4 * static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
-RunnerProcess::RunnerProcess(util::Child child, Channel channel, const RunnerLimits& limits, std::uint64_t own_bytes)
+RunnerProcess::RunnerProcess(util::Child child, bool sandboxed, Channel channel, const RunnerLimits& limits,
+                             std::uint64_t own_bytes)
     : child_(std::move(child)),
       channel_(std::move(channel)),
       limits_(limits),
       own_bytes_(own_bytes),
       sequence_(secret_number()),
+      sandboxed_(sandboxed),
       started_(steady_clock::now()),
       next_look_(started_) {}
 
@@ -193,7 +195,8 @@ Result<std::optional<RunResult>> RunnerProcess::wait_for_reply(steady_clock::tim
     const Channel::Received received = closed ? Channel::Received{} : channel_.receive();
     switch (received.what) {
       case Channel::Received::What::reply:
-        if (pid_ < 0) pid_ = received.sender;
+        // Who sent it is the kernel's word only where the candidate has no privileges to say otherwise.
+        if (pid_ < 0) pid_ = sandboxed_ ? received.sender : child_.pid();
         reply = received.reply;
         if (reply.kind == ReplyKind::ready || reply.kind == ReplyKind::done || reply.kind == ReplyKind::no_memory)
           return std::nullopt;

@@ -18,7 +18,9 @@ namespace kagent::runner {
 // disturb what another process measures.
 class RunnerProcess {
  public:
-  RunnerProcess(util::Child child, Channel channel, const RunnerLimits& limits, std::uint64_t own_bytes);
+  // `sandboxed`: the child is bubblewrap, and the candidate's process lies within.
+  RunnerProcess(util::Child child, bool sandboxed, Channel channel, const RunnerLimits& limits,
+                std::uint64_t own_bytes);
 
   struct Answer {
     RunResult result;
@@ -62,10 +64,11 @@ class RunnerProcess {
   Channel channel_;
   RunnerLimits limits_;
   std::uint64_t own_bytes_ = 0, buffer_bytes_ = 0;
-  std::uint64_t sequence_;             // starts where no candidate can guess
-  pid_t pid_ = -1;                     // of the candidate's process itself, inside the sandbox; known once it is ready
-  std::uint32_t unclaimed_steps_ = 0;  // a bit for each of the last steps
-  util::Descriptor handle_;            // of that process
+  std::uint64_t sequence_;  // starts where no candidate can guess
+  bool sandboxed_;
+  pid_t pid_ = -1;                         // of the candidate's process itself; known once it is ready
+  std::uint32_t unclaimed_steps_ = 0;      // a bit for each of the last steps
+  util::Descriptor handle_;                // of that process
   std::chrono::nanoseconds processor_{0};  // time that it had used when it answered last
   bool lingers_ = false;
   bool ready_ = false;

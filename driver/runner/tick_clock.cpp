@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runner/tick_clock.h"
 
+#include <cmath>
 #include <ctime>
 #include <fstream>
 #include <string>
@@ -72,14 +73,20 @@ TickClock::Reading TickClock::read_both() const {
   return best;
 }
 
-std::chrono::nanoseconds TickClock::duration(std::uint64_t ticks) const {
-  if (source_ == TickSource::monotonic_clock) return std::chrono::nanoseconds(ticks);
+double TickClock::nanoseconds_per_tick() const {
+  if (source_ == TickSource::monotonic_clock) return 1;
   while (std::chrono::steady_clock::now() - first_.time < kShortestCalibration) {
   }
   const Reading last = read_both();
-  const double rate =
-      static_cast<double>((last.time - first_.time).count()) / static_cast<double>(last.ticks - first_.ticks);
-  return std::chrono::nanoseconds(static_cast<std::int64_t>(static_cast<double>(ticks) * rate + 0.5));
+  return static_cast<double>((last.time - first_.time).count()) / static_cast<double>(last.ticks - first_.ticks);
+}
+
+std::chrono::nanoseconds TickClock::duration(std::uint64_t ticks) const {
+  // A candidate may claim any number of ticks.
+  constexpr auto kLongest = std::chrono::nanoseconds(std::chrono::hours(24 * 365));
+  const double nanoseconds = static_cast<double>(ticks) * nanoseconds_per_tick();
+  if (nanoseconds > static_cast<double>(kLongest.count())) return kLongest;
+  return std::chrono::nanoseconds(std::llround(nanoseconds));
 }
 
 }  // namespace kagent::runner

@@ -16,6 +16,7 @@ class TickClock {
 
   protocol::TickSource source() const { return source_; }
   std::uint64_t now() const;
+  // At most a year.
   std::chrono::nanoseconds duration(std::uint64_t ticks) const;
 
  private:
@@ -25,6 +26,7 @@ class TickClock {
   };
   TickClock();
   Reading read_both() const;
+  double nanoseconds_per_tick() const;
 
   protocol::TickSource source_;
   Reading first_;

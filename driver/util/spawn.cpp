@@ -261,7 +261,8 @@ struct Prepared {
 };
 
 // Gives the child copies numbered above every target, so that placing one never overwrites another.
-Result<void> place(const Command& command, std::vector<std::pair<int, int>> wanted, Plan& plan, Prepared& prepared) {
+Result<void> place(const Command& command, const std::vector<std::pair<int, int>>& wanted, Plan& plan,
+                   Prepared& prepared) {
   int highest = 2;
   for (const auto& [from, to] : wanted) highest = std::max(highest, to);
   for (const auto& [from, to] : wanted) {
@@ -292,7 +293,7 @@ Result<Prepared> prepare_descriptors(const Command& command, Plan& plan) {
     wanted.emplace_back(file->get(), *command.seccomp_descriptor);
     prepared.held.push_back(std::move(*file));
   }
-  if (auto placed = place(command, std::move(wanted), plan, prepared); !placed) return std::unexpected(placed.error());
+  if (auto placed = place(command, wanted, plan, prepared); !placed) return std::unexpected(placed.error());
   prepared.output = std::move(output->first);
   prepared.error = std::move(error->first);
   return prepared;

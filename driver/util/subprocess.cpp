@@ -44,7 +44,7 @@ std::filesystem::path find_program(const std::string& name, const std::string& s
   while (start <= search_path.size() && !name.empty()) {
     const std::size_t end = std::min(search_path.find(':', start), search_path.size());
     const std::string folder = search_path.substr(start, end - start);
-    const std::filesystem::path file = std::filesystem::path(folder.empty() ? "." : folder) / name;
+    std::filesystem::path file = std::filesystem::path(folder.empty() ? "." : folder) / name;
     struct stat status {};
     if (::stat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode) && ::access(file.c_str(), X_OK) == 0) return file;
     start = end + 1;

@@ -54,6 +54,7 @@ int main(int, char** argv) {
     if (asked && is("_early")) reply.begin_ticks -= 1'000'000'000;
     if (asked && is("_late")) reply.end_ticks += 1'000'000'000'000;
     if (asked && is("_long")) reply.call_ticks = 1'000'000;
+    if (asked && is("_endless")) reply.end_ticks = ~std::uint64_t{0};
     if (asked && is("_backwards")) reply.end_ticks -= 1'000'000'000;
     send(reply);
     if (asked && is("_twice")) send(reply);
