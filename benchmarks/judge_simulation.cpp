@@ -28,26 +28,28 @@ struct Noise {
   double outlier_share;  // share of pairs that something else on the machine disturbs on one side
   double outlier_size;   // mean of the disturbance
   bool heavy_tails;      // pair biases from Student's t with 3 degrees of freedom
+  double disturbed;      // share of samples that are longer, by e^0.7 on average, since something else ran
 };
 
 const std::vector<Noise> kNoises{
-    {"quiet", 0.001, 0, 0.005, 0, 0, 0, false},
-    {"usual", 0.005, 0.002, 0.02, 0.01, 0, 0, false},
-    {"noisy", 0.015, 0.005, 0.05, 0.05, 0, 0, false},
-    {"heavy tails", 0.005, 0, 0.03, 0.02, 0, 0, true},
-    {"outlier pairs 5 %", 0.005, 0.002, 0.02, 0.01, 0.05, 0.1, false},
-    {"outlier pairs 15 %", 0.005, 0.002, 0.02, 0.01, 0.15, 0.1, false},
+    {"quiet", 0.001, 0, 0.005, 0, 0, 0, false, 0.01},
+    {"usual", 0.005, 0.002, 0.02, 0.01, 0, 0, false, 0.05},
+    {"noisy", 0.015, 0.005, 0.05, 0.05, 0, 0, false, 0.1},
+    {"beside a build", 0.005, 0.002, 0.03, 0.05, 0, 0, false, 0.35},
+    {"heavy tails", 0.005, 0, 0.03, 0.02, 0, 0, true, 0.05},
+    {"outlier pairs 5 %", 0.005, 0.002, 0.02, 0.01, 0.05, 0.1, false, 0.05},
+    {"outlier pairs 15 %", 0.005, 0.002, 0.02, 0.01, 0.15, 0.1, false, 0.05},
 };
 
 constexpr int kBlocks = 8;
 
-// log(candidate / incumbent) as one pair sees it, through the same reduction of samples that the judge uses.
-double simulated_pair(const Noise& noise, double log_effect, bool candidate_first, Generator& generator) {
+judge::PairSamples simulated_pair(const Noise& noise, double log_effect, bool candidate_first, Generator& generator) {
   std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> uniform;
   double bias = noise.pair_bias * normal(generator);
   if (noise.heavy_tails) bias = noise.pair_bias * std::student_t_distribution<double>(3)(generator);
   bias += candidate_first ? -noise.start_bias : noise.start_bias;
-  if (std::uniform_real_distribution<double>()(generator) < noise.outlier_share) {
+  if (uniform(generator) < noise.outlier_share) {
     const double size = std::exponential_distribution<double>(1 / noise.outlier_size)(generator);
     bias += std::bernoulli_distribution()(generator) ? size : -size;
   }
@@ -55,17 +57,66 @@ double simulated_pair(const Noise& noise, double log_effect, bool candidate_firs
   int time = 0;
   for (int block = 0; block < kBlocks; ++block) {
     double at[4];
-    for (double& log_time : at) log_time = noise.drift * time++ / (4.0 * kBlocks) + noise.sample * normal(generator);
-    // One sample in fifty is hit by an interrupt or a neighbour.
-    for (double& log_time : at)
-      if (std::uniform_real_distribution<double>()(generator) < 0.02) log_time += 0.3;
+    for (double& log_time : at) {
+      log_time = noise.drift * time++ / (4.0 * kBlocks) + noise.sample * normal(generator);
+      if (uniform(generator) < noise.disturbed) log_time += std::exponential_distribution<double>(1 / 0.7)(generator);
+    }
     const double effect = log_effect + bias;
     samples.incumbent_ns.push_back(1e6 * std::exp(at[0]));
     samples.candidate_ns.push_back(1e6 * std::exp(at[1] + effect));
     samples.candidate_ns.push_back(1e6 * std::exp(at[2] + effect));
     samples.incumbent_ns.push_back(1e6 * std::exp(at[3]));
   }
-  return judge::pair_log_ratio(samples);
+  return samples;
+}
+
+// Ways to make one log ratio of a pair's samples.
+double median_of_blocks(const judge::PairSamples& samples) {
+  std::vector<double> blocks;
+  for (std::size_t i = 0; i + 1 < samples.candidate_ns.size(); i += 2)
+    blocks.push_back((std::log(samples.candidate_ns[i] / samples.incumbent_ns[i]) +
+                      std::log(samples.candidate_ns[i + 1] / samples.incumbent_ns[i + 1])) /
+                     2);
+  return judge::median(std::move(blocks));
+}
+
+double at_quantile(const judge::PairSamples& samples, double share) {
+  return std::log(judge::quantile(samples.candidate_ns, share) / judge::quantile(samples.incumbent_ns, share));
+}
+
+struct Estimator {
+  std::string name;
+  double (*estimate)(const judge::PairSamples&);
+};
+
+const std::vector<Estimator> kEstimators{
+    {"median of blocks", median_of_blocks},
+    {"median", [](const judge::PairSamples& samples) { return at_quantile(samples, 0.5); }},
+    {"lower quartile", [](const judge::PairSamples& samples) { return at_quantile(samples, 0.25); }},
+    {"lowest tenth", [](const judge::PairSamples& samples) { return at_quantile(samples, 0.1); }},
+    {"minimum", [](const judge::PairSamples& samples) { return at_quantile(samples, 0); }},
+};
+
+// Spread of each estimator within identical programs whose pairs have no bias of their own.
+void print_estimators(int runs, std::uint64_t seed) {
+  fmt::print("Standard deviation of a pair's log ratio in %, without the pairs' own bias, {} blocks:\n\n", kBlocks);
+  fmt::print("{:>20}", "");
+  for (const Estimator& estimator : kEstimators) fmt::print(" {:>17}", estimator.name);
+  for (Noise noise : kNoises) {
+    if (noise.outlier_share > 0 || noise.heavy_tails) continue;
+    noise.pair_bias = noise.start_bias = 0;
+    fmt::print("\n{:>20}", noise.name);
+    for (const Estimator& estimator : kEstimators) {
+      Generator generator(seed);
+      double squares = 0;
+      for (int run = 0; run < runs; ++run) {
+        const double ratio = estimator.estimate(simulated_pair(noise, 0, false, generator));
+        squares += ratio * ratio;
+      }
+      fmt::print(" {:>17.2f}", 100 * std::sqrt(squares / runs));
+    }
+  }
+  fmt::print("\n");
 }
 
 using Method = std::function<Interval(const std::vector<double>&, double alpha, Generator&)>;
@@ -138,7 +189,7 @@ Tally simulate(const judge::Policy& policy, const Method& method, const Noise& n
   for (int run = 0; run < runs; ++run) {
     std::vector<double> pairs;
     for (int p = 0; p < policy.looks.back(); ++p)
-      pairs.push_back(simulated_pair(noise, -std::log1p(gain), (p / 2 + p) % 2 == 0, generator));
+      pairs.push_back(judge::pair_log_ratio(simulated_pair(noise, -std::log1p(gain), p % 2 == 1, generator)));
     int used = 0;
     switch (sequential(policy, method, pairs, used, generator)) {
       case Comparison::faster:
@@ -171,10 +222,13 @@ int main(int argc, char** argv) {
   app.add_option("--min-gain", policy.min_gain)->capture_default_str();
   app.add_option("--looks", policy.looks, "numbers of pairs at which a decision is tried")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
+  print_estimators(runs, seed);
   for (const Noise& noise : kNoises) {
-    fmt::print("\n{}: pair bias {:.1f} %, start bias {:.1f} %, sample {:.1f} %, drift {:.0f} %, outliers {:.0f} %{}\n",
-               noise.name, noise.pair_bias * 100, noise.start_bias * 100, noise.sample * 100, noise.drift * 100,
-               noise.outlier_share * 100, noise.heavy_tails ? ", heavy tails" : "");
+    fmt::print(
+        "\n{}: pair bias {:.1f} %, start bias {:.1f} %, sample {:.1f} %, drift {:.0f} %, outlier pairs {:.0f} %, "
+        "disturbed samples {:.0f} %{}\n",
+        noise.name, noise.pair_bias * 100, noise.start_bias * 100, noise.sample * 100, noise.drift * 100,
+        noise.outlier_share * 100, noise.disturbed * 100, noise.heavy_tails ? ", heavy tails" : "");
     fmt::print("{:>14} {:>7} {:>9} {:>9} {:>9} {:>9} {:>7}\n", "interval", "gain", "faster", "slower", "same",
                "ambiguous", "pairs");
     for (const auto& [name, method] : kMethods)

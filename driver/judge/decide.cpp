@@ -36,11 +36,24 @@ std::vector<double> weighted(const std::vector<TimedCase>& cases, const std::vec
   return mean;
 }
 
-double median_time(const Pairs& pairs, std::size_t c, std::vector<double> PairSamples::*side) {
-  std::vector<double> medians;
+double typical_time(const Pairs& pairs, std::size_t c, std::vector<double> PairSamples::*side) {
+  std::vector<double> times;
   for (const std::vector<PairSamples>& pair : pairs)
-    if (c < pair.size() && !(pair[c].*side).empty()) medians.push_back(median(pair[c].*side));
-  return median(std::move(medians));
+    if (c < pair.size() && !(pair[c].*side).empty()) times.push_back(quantile(pair[c].*side, kSampleQuantile));
+  return median(std::move(times));
+}
+
+// Time ratio in the middle of all samples. It is noisier than the quartile, but knows programs that are fast only in
+// some of their calls.
+double middle_ratio(const Pairs& pairs, std::size_t c) {
+  PairSamples all;
+  for (const std::vector<PairSamples>& pair : pairs) {
+    if (c >= pair.size()) continue;
+    const PairSamples kept = complete(pair[c]);
+    all.incumbent_ns.insert(all.incumbent_ns.end(), kept.incumbent_ns.begin(), kept.incumbent_ns.end());
+    all.candidate_ns.insert(all.candidate_ns.end(), kept.candidate_ns.begin(), kept.candidate_ns.end());
+  }
+  return median(std::move(all.candidate_ns)) / median(std::move(all.incumbent_ns));
 }
 
 std::string gain(double ratio) {
@@ -71,6 +84,16 @@ void refuse_regression(const Policy& policy, Decision& decision) {
                                 policy.max_regression * 100, interval_text(timed->low, timed->high, policy.confidence));
 }
 
+void refuse_only_at_best(const Policy& policy, const Pairs& pairs, Decision& decision) {
+  for (std::size_t c = 0; c < decision.cases.size(); ++c) {
+    const double ratio = middle_ratio(pairs, c);
+    if (ratio <= 1 + policy.max_regression || decision.comparison != Comparison::faster) continue;
+    decision.comparison = Comparison::ambiguous;
+    decision.reason = fmt::format("{} over all, but in the middle of all samples case {} takes {:.3f} of the time",
+                                  gain(decision.ratio), decision.cases[c].case_name, ratio);
+  }
+}
+
 std::string reason(const Policy& policy, const Decision& decision, std::size_t pairs) {
   const std::string evidence =
       fmt::format("{}, {} pairs", interval_text(decision.low, decision.high, policy.confidence), pairs);
@@ -82,7 +105,10 @@ std::string reason(const Policy& policy, const Decision& decision, std::size_t p
     case Comparison::same:
       return fmt::format("no difference of {:.3g} % or more: {}", policy.min_gain * 100, evidence);
     case Comparison::ambiguous:
-      return fmt::format("too noisy to tell, or too small a gain: {}", evidence);
+      // An interval wider than this hides min_gain whatever lies in its middle.
+      if (std::log(decision.high / decision.low) / 2 > policy.min_gain / 2)
+        return fmt::format("too noisy to tell: {}", evidence);
+      return fmt::format("a difference too small to count, under {:.3g} %: {}", policy.min_gain * 100, evidence);
   }
   std::unreachable();
 }
@@ -101,8 +127,8 @@ Decision decide(const Policy& policy, const std::vector<TimedCase>& cases, const
   const std::size_t count = ratios[0].size();
   for (std::size_t c = 0; c < cases.size(); ++c) {
     const Interval interval = trimmed_interval(ratios[c], kTrim, alpha);
-    decision.cases.push_back({cases[c].name, cases[c].weight, median_time(pairs, c, &PairSamples::incumbent_ns),
-                              median_time(pairs, c, &PairSamples::candidate_ns), std::exp(interval.center),
+    decision.cases.push_back({cases[c].name, cases[c].weight, typical_time(pairs, c, &PairSamples::incumbent_ns),
+                              typical_time(pairs, c, &PairSamples::candidate_ns), std::exp(interval.center),
                               std::exp(interval.low), std::exp(interval.high), static_cast<int>(count),
                               classify(interval, policy.min_gain)});
   }
@@ -115,6 +141,7 @@ Decision decide(const Policy& policy, const std::vector<TimedCase>& cases, const
   if (static_cast<int>(count) < policy.looks.front()) decision.comparison = Comparison::ambiguous;
   decision.reason = reason(policy, decision, count);
   if (decision.comparison == Comparison::faster) refuse_regression(policy, decision);
+  if (decision.comparison == Comparison::faster) refuse_only_at_best(policy, pairs, decision);
   decision.accepted = decision.comparison == Comparison::faster;
   return decision;
 }

@@ -12,7 +12,7 @@ namespace kagent::judge {
 // Samples of one fresh pair of processes, one timed case each: the unit of the statistics.
 struct PairSamples {
   std::vector<double> incumbent_ns;  // time of a call, one value a sample, in the order taken
-  std::vector<double> candidate_ns;  // same length; samples 2i and 2i + 1 of both are one ABBA block
+  std::vector<double> candidate_ns;  // same length; sample i of both lie next to each other in time (ABBA)
 };
 
 struct TimedCase {
@@ -20,15 +20,19 @@ struct TimedCase {
   double weight = 1;
 };
 
-// Log ratio candidate/incumbent that one pair saw: the median over its ABBA blocks. A block in which a time is missing
-// (not finite, not positive) is dropped whole; NaN if none is left.
+// The sample at a share of the sorted values, between two of them in proportion; NaN if there are none.
+double quantile(std::vector<double> values, double share);
+double median(std::vector<double> values);
+
+// The samples without those positions at which a time is missing (not finite, not positive) on either side.
+PairSamples complete(const PairSamples& samples);
+
+// Log ratio candidate/incumbent that one pair saw, at kSampleQuantile of the samples of each; NaN if there are none.
 double pair_log_ratio(const PairSamples& samples);
 
-double median(std::vector<double> values);  // NaN if empty
-
 // `pairs[p][c]`: samples of pair p in case c. `accepted` and comparison `faster` are one: the weighted ratio is faster
-// and every timed case is shown to lose no more than max_regression. A case that loses more makes the whole `slower`.
-// To be called at policy.looks, and where the time ends before the last of them.
+// and every timed case is shown to lose no more than max_regression, in the middle of its samples too. A case that
+// loses more makes the whole `slower`. To be called at policy.looks, and where the time ends before the last of them.
 Decision decide(const Policy& policy, const std::vector<TimedCase>& cases,
                 const std::vector<std::vector<PairSamples>>& pairs);
 

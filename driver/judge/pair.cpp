@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "judge/judge.h"
 
@@ -14,27 +15,33 @@ bool is_time(double value) {
 
 }  // namespace
 
-double median(std::vector<double> values) {
+double quantile(std::vector<double> values, double share) {
   if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
+  std::sort(values.begin(), values.end());
+  const double position = share * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
+  const double part = position - static_cast<double>(below);
+  return below + 1 < values.size() ? values[below] * (1 - part) + values[below + 1] * part : values[below];
+}
+
+double median(std::vector<double> values) {
+  return quantile(std::move(values), 0.5);
+}
+
+PairSamples complete(const PairSamples& samples) {
+  PairSamples kept;
+  const std::size_t count = std::min(samples.incumbent_ns.size(), samples.candidate_ns.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!is_time(samples.incumbent_ns[i]) || !is_time(samples.candidate_ns[i])) continue;
+    kept.incumbent_ns.push_back(samples.incumbent_ns[i]);
+    kept.candidate_ns.push_back(samples.candidate_ns[i]);
+  }
+  return kept;
 }
 
 double pair_log_ratio(const PairSamples& samples) {
-  const std::size_t count = std::min(samples.incumbent_ns.size(), samples.candidate_ns.size());
-  auto log_ratio = [&samples](std::size_t i) {
-    const double incumbent = samples.incumbent_ns[i], candidate = samples.candidate_ns[i];
-    return is_time(incumbent) && is_time(candidate) ? std::log(candidate / incumbent)
-                                                    : std::numeric_limits<double>::quiet_NaN();
-  };
-  std::vector<double> blocks;
-  for (std::size_t i = 0; i + 1 < count; i += 2)
-    if (const double block = (log_ratio(i) + log_ratio(i + 1)) / 2; !std::isnan(block)) blocks.push_back(block);
-  if (count % 2 == 1)
-    if (const double last = log_ratio(count - 1); !std::isnan(last)) blocks.push_back(last);
-  return median(std::move(blocks));
+  const PairSamples kept = complete(samples);
+  return std::log(quantile(kept.candidate_ns, kSampleQuantile) / quantile(kept.incumbent_ns, kSampleQuantile));
 }
 
 }  // namespace kagent::judge

@@ -9,6 +9,11 @@ namespace kagent::judge {
 // samples removes: up to 0.7 % between identical kernels. No gain under this is ever accepted from processes.
 inline constexpr double kSmallestGain = 0.005;
 
+// Of the samples that a pair took of each program, the lower quartile stands for it: what disturbs a sample on a CPU
+// only ever makes it longer, and while a build compiles beside the measurement a third of all samples are disturbed.
+// Even in quiet it spreads hardly more than the median. See the simulation in docs/measuring.md.
+inline constexpr double kSampleQuantile = 0.25;
+
 // Each pair of processes counts once, so that there are few values and one of them may be spoilt by something else on
 // the machine. Cutting a fifth at each end bears one such in eight and three in sixteen; see docs/measuring.md for the
 // simulation in which it was chosen over the plain t, the signed-rank interval and the bootstrap.

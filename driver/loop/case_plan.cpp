@@ -12,10 +12,11 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// A sample shorter than this drowns in what reading the clock and being woken cost.
-constexpr nanoseconds kSampleTime{1'500'000};
+// A sample shorter than this drowns in what reading the clock and being woken cost; a longer one is more often hit by
+// something else on the machine, which many short ones bear better than few long ones.
+constexpr nanoseconds kSampleTime{500'000};
 // The runner has 64 slots, and a sample uses each of its own once: a second call on the same contents could be answered
-// from memory. Kernels under about 50 us are therefore sampled for less than kSampleTime.
+// from memory. Kernels under about 16 us are therefore sampled for less than kSampleTime.
 constexpr int kMostRepetitions = 32;
 // Sweeping the caches before each call is what a kernel sees in the middle of a program, but it takes its time. Where
 // it takes more than this multiple of the call, the kernel is measured warm, as in a loop: swept, a call of some

@@ -20,7 +20,7 @@ struct DuelLength {
   std::chrono::milliseconds warm_up{30};  // of each program
   std::chrono::milliseconds time{150};
   int least = 3;
-  int most = 16;
+  int most = 24;
 };
 
 // What a duel gave.

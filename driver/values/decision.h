@@ -15,7 +15,7 @@ std::string_view name(Comparison comparison);
 struct CaseRatio {
   std::string case_name;
   double weight = 1;
-  double incumbent_ns = 0;  // median time of one call
+  double incumbent_ns = 0;  // time of one call: lower quartile of a pair's samples, median over the pairs
   double candidate_ns = 0;
   double ratio = 1;
   double low = 1, high = 1;  // confidence interval of the ratio

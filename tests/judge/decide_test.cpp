@@ -95,6 +95,23 @@ TEST(Decide, AllowsACaseTheRegressionThatThePolicyAllows) {
   EXPECT_TRUE(decide(policy, kTwoCases, pairs_about(8, {0.5, 1.03}, 0.001)).accepted);
 }
 
+TEST(Decide, DoesNotAcceptAProgramThatIsFastOnlyInSomeOfItsCalls) {
+  Pairs pairs;
+  for (int p = 0; p < 8; ++p) {
+    const double fast = 0.8e6 + 1e3 * (p % 4), slow = 1.5e6;
+    pairs.push_back({{{1e6, 1e6, 1e6, 1e6, 1e6}, {fast, fast, slow, slow, slow}}});
+  }
+  const Decision decision = decide({}, kOneCase, pairs);
+  EXPECT_EQ(decision.comparison, Comparison::ambiguous);
+  EXPECT_THAT(decision.reason, HasSubstr("in the middle of all samples case training takes 1.500 of the time"));
+}
+
+TEST(Decide, SaysWhetherNoiseOrTheSmallGainIsInTheWay) {
+  EXPECT_THAT(decide({}, kOneCase, pairs_about(8, {0.99}, 0.03)).reason, HasSubstr("too noisy to tell"));
+  EXPECT_THAT(decide({}, kOneCase, pairs_about(16, {0.992}, 0.003)).reason,
+              HasSubstr("a difference too small to count"));
+}
+
 TEST(Decide, NeedsTheFirstLooksPairsHoweverAlikeTheyAre) {
   EXPECT_EQ(decide({}, kOneCase, pairs_about(3, {0.5}, 0)).comparison, Comparison::ambiguous);
   EXPECT_EQ(decide({}, kOneCase, {}).comparison, Comparison::ambiguous);

@@ -27,7 +27,7 @@ TEST(CasePlan, CallsALongKernelOnceASample) {
 }
 
 TEST(CasePlan, RepeatsAShortKernelUntilTheSampleIsLongEnough) {
-  EXPECT_EQ(plan_for(100e3, 100e3).repetitions, 16);
+  EXPECT_EQ(plan_for(100e3, 100e3).repetitions, 6);
 }
 
 TEST(CasePlan, NeverTakesMoreSlotsThanARunnerHas) {
