@@ -50,6 +50,11 @@ class Expression {
   std::shared_ptr<const Program> program_;
 };
 
+// A closed range of values, low <= high.
+struct ValueRange {
+  std::int64_t low = 0, high = 0;
+};
+
 // An expression whose names are bound to slots: evaluates in nanoseconds, and from several threads at once.
 class CompiledExpression {
  public:
@@ -57,6 +62,9 @@ class CompiledExpression {
   Result<std::int64_t> evaluate(std::span<const std::int64_t> values) const;
   // Whether it evaluates without an error and is not 0: what a constraint asks.
   bool holds(std::span<const std::int64_t> values) const;
+  // False only if it holds for no values in these ranges (interval arithmetic: true may be wrong, false never is). So a
+  // search can leave a whole branch out before every name has its value.
+  bool may_hold(std::span<const ValueRange> ranges) const;
 
  private:
   friend class Expression;
