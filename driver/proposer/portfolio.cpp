@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, kStrategies> kWords{"exploration", "surro
                                                            "neighbour of"};
 
 // Points before any model is asked, spread out; and how many of them need a time.
-constexpr std::size_t kSpreadPoints = 16, kFewestScored = 4;
+constexpr std::size_t kSpreadPoints = 8, kFewestScored = 4;
 constexpr std::size_t kSpreadChoices = 40;
 constexpr int kTrees = 64, kFailureTrees = 40;
 // Points that surrogates learn from: their cost grows with them, what they say hardly any more.

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kListedPerGroup = 1 << 16;
 constexpr std::size_t kListingBudget = 1 << 19;
 // Descents among which one is drawn by its weight: enough to level out how unevenly a single one falls.
-constexpr int kDescents = 6;
+constexpr int kDescents = 4;
 // Values looked at before a systematic search for one valid point of a tight group is given up.
 constexpr std::size_t kSampleBudget = 1 << 16;
 constexpr int kMutationAttempts = 16;
@@ -32,6 +32,8 @@ Result<Space> Space::make(const SearchSpace& space) {
     if (std::find(names.begin(), names.end(), tunable.name) != names.end())
       return failure("the tunable '" + tunable.name + "' is declared twice", "remove one of the two");
     names.push_back(tunable.name);
+    const auto [least, most] = std::minmax_element(tunable.values.begin(), tunable.values.end());
+    made.extents_.push_back({*least, *most});
   }
   made.constraints_of_.resize(names.size());
   for (const Expression& expression : space.constraints) {
@@ -90,33 +92,58 @@ void Space::make_groups() {
       for (std::size_t dimension : constraints_[next].dimensions)
         if (!placed[dimension]) place(dimension);
     }
+    note_touched(group);
     list_group(group);
     groups_.push_back(std::move(group));
   }
 }
 
-bool Space::allowed(const Group& group, std::size_t depth, std::span<const std::int64_t> values) const {
+void Space::note_touched(Group& group) const {
+  std::vector<bool> done(constraints_.size(), false);
+  for (std::size_t depth = 0; depth < group.order.size(); ++depth) {
+    for (std::size_t constraint : group.decided[depth]) done[constraint] = true;
+    group.touched.emplace_back();
+    for (std::size_t constraint : constraints_of_[group.order[depth]])
+      if (!done[constraint]) group.touched.back().push_back(constraint);
+  }
+}
+
+Space::Assignment Space::unassigned() const {
+  return {std::vector<std::int64_t>(dimensions(), 0), extents_};
+}
+
+void Space::assign(Assignment& assignment, std::size_t dimension, std::uint32_t choice) const {
+  const std::int64_t value = tunables_[dimension].values[choice];
+  assignment.values[dimension] = value;
+  assignment.ranges[dimension] = {value, value};
+}
+
+// Whether the values up to `depth` can be part of a valid point, as far as can be told.
+bool Space::open(const Group& group, std::size_t depth, const Assignment& assignment) const {
   return std::all_of(group.decided[depth].begin(), group.decided[depth].end(),
-                     [&](std::size_t constraint) { return constraints_[constraint].expression.holds(values); });
+                     [&](std::size_t c) { return constraints_[c].expression.holds(assignment.values); }) &&
+         std::all_of(group.touched[depth].begin(), group.touched[depth].end(),
+                     [&](std::size_t c) { return constraints_[c].expression.may_hold(assignment.ranges); });
 }
 
 void Space::list_group(Group& group) const {
   std::vector<Point> listed;
-  std::vector<std::int64_t> values(dimensions(), 0);
+  Assignment assignment = unassigned();
   const std::size_t depths = group.order.size();
   Point choice(depths, 0);
   std::size_t budget = kListingBudget;
   std::size_t depth = 0;
   while (true) {
-    const std::vector<std::int64_t>& options = tunables_[group.order[depth]].values;
-    if (choice[depth] == options.size()) {
+    const std::size_t dimension = group.order[depth];
+    if (choice[depth] == tunables_[dimension].values.size()) {
+      assignment.ranges[dimension] = extents_[dimension];
       if (depth == 0) break;
       ++choice[--depth];
       continue;
     }
     if (budget-- == 0) return;
-    values[group.order[depth]] = options[choice[depth]];
-    if (!allowed(group, depth, values)) {
+    assign(assignment, dimension, choice[depth]);
+    if (!open(group, depth, assignment)) {
       ++choice[depth];
     } else if (depth + 1 < depths) {
       choice[++depth] = 0;
@@ -156,41 +183,41 @@ std::optional<std::vector<Point>> Space::list(std::size_t limit) const {
 
 // One random way down. The weight is the product of the numbers of open ways (Knuth 1975, Estimating the efficiency of
 // backtrack programs), the inverse of the probability of ending where it ends; 0 in a dead end.
-double Space::descend(const Group& group, std::vector<std::int64_t>& values, Point& point, Random& random) const {
+double Space::descend(const Group& group, Assignment& assignment, Point& point, Random& random) const {
   double weight = 1;
-  std::vector<std::uint32_t> open;
+  std::vector<std::uint32_t> ways;
+  for (std::size_t dimension : group.order) assignment.ranges[dimension] = extents_[dimension];
   for (std::size_t depth = 0; depth < group.order.size(); ++depth) {
     const std::size_t dimension = group.order[depth];
-    const std::vector<std::int64_t>& options = tunables_[dimension].values;
-    open.clear();
-    for (std::uint32_t i = 0; i < options.size(); ++i) {
-      values[dimension] = options[i];
-      if (allowed(group, depth, values)) open.push_back(i);
+    ways.clear();
+    for (std::uint32_t choice = 0; choice < tunables_[dimension].values.size(); ++choice) {
+      assign(assignment, dimension, choice);
+      if (open(group, depth, assignment)) ways.push_back(choice);
     }
-    if (open.empty()) return 0;
-    point[dimension] = open[random.below(open.size())];
-    values[dimension] = options[point[dimension]];
-    weight *= static_cast<double>(open.size());
+    if (ways.empty()) return 0;
+    point[dimension] = ways[random.below(ways.size())];
+    assign(assignment, dimension, point[dimension]);
+    weight *= static_cast<double>(ways.size());
   }
   return weight;
 }
 
 // Systematic search in random order, for groups in which descents end in dead ends.
-bool Space::extend(const Group& group, std::size_t depth, std::vector<std::int64_t>& values, Point& point,
-                   Random& random, std::size_t& budget) const {
+bool Space::extend(const Group& group, std::size_t depth, Assignment& assignment, Point& point, Random& random,
+                   std::size_t& budget) const {
   if (depth == group.order.size()) return true;
   const std::size_t dimension = group.order[depth];
-  const std::vector<std::int64_t>& options = tunables_[dimension].values;
-  std::vector<std::uint32_t> order(options.size());
+  std::vector<std::uint32_t> order(tunables_[dimension].values.size());
   std::iota(order.begin(), order.end(), 0);
   random.shuffle(order);
   for (std::uint32_t choice : order) {
     if (budget == 0) return false;
     --budget;
     point[dimension] = choice;
-    values[dimension] = options[choice];
-    if (allowed(group, depth, values) && extend(group, depth + 1, values, point, random, budget)) return true;
+    assign(assignment, dimension, choice);
+    if (open(group, depth, assignment) && extend(group, depth + 1, assignment, point, random, budget)) return true;
   }
+  assignment.ranges[dimension] = extents_[dimension];
   return false;
 }
 
@@ -201,18 +228,19 @@ bool Space::sample_group(const Group& group, Point& point, Random& random) const
     for (std::size_t i = 0; i < choice.size(); ++i) point[group.order[i]] = choice[i];
     return true;
   }
-  std::vector<std::int64_t> values(dimensions(), 0);
+  Assignment assignment = unassigned();
   double total = 0;
   Point trial = point;
   for (int i = 0; i < kDescents; ++i) {
-    const double weight = descend(group, values, trial, random);
+    const double weight = descend(group, assignment, trial, random);
     total += weight;
     if (weight > 0 && random.uniform() * total < weight)
       for (std::size_t dimension : group.order) point[dimension] = trial[dimension];
   }
   if (total > 0) return true;
+  assignment = unassigned();
   std::size_t budget = kSampleBudget;
-  return extend(group, 0, values, point, random, budget);
+  return extend(group, 0, assignment, point, random, budget);
 }
 
 std::optional<Point> Space::sample(Random& random) const {

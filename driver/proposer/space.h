@@ -17,8 +17,8 @@ using Point = std::vector<std::uint32_t>;
 
 // A search space made ready. Tunables that share no constraint, however indirectly, are independent: each group of
 // connected ones is listed on its own where that is cheap, so that the whole can be counted, listed up to a limit and
-// sampled uniformly without being built. A group too large for that is sampled by descents that try a constraint as
-// soon as its names have values; they are nearly uniform.
+// sampled uniformly without being built. A group too large for that is sampled by descents that leave a branch as soon
+// as the ranges of the values still open show that a constraint cannot be met there; they are nearly uniform.
 class Space {
  public:
   static Result<Space> make(const SearchSpace& space);
@@ -49,20 +49,29 @@ class Space {
   struct Group {
     std::vector<std::size_t> order;                 // dimensions in the order in which values are chosen
     std::vector<std::vector<std::size_t>> decided;  // constraints whose last name gets its value at that depth
+    std::vector<std::vector<std::size_t>> touched;  // those that get a value there, and need more
     std::optional<std::vector<Point>> listed;       // choices of the group's dimensions, in `order`
   };
-  struct Descent;
+  // Values chosen so far. A tunable without one may still have any of its values: a range.
+  struct Assignment {
+    std::vector<std::int64_t> values;
+    std::vector<ValueRange> ranges;
+  };
 
   void make_groups();
+  void note_touched(Group& group) const;
   void list_group(Group& group) const;
-  bool allowed(const Group& group, std::size_t depth, std::span<const std::int64_t> values) const;
-  bool extend(const Group& group, std::size_t depth, std::vector<std::int64_t>& values, Point& point, Random& random,
+  Assignment unassigned() const;
+  void assign(Assignment& assignment, std::size_t dimension, std::uint32_t choice) const;
+  bool open(const Group& group, std::size_t depth, const Assignment& assignment) const;
+  bool extend(const Group& group, std::size_t depth, Assignment& assignment, Point& point, Random& random,
               std::size_t& budget) const;
-  double descend(const Group& group, std::vector<std::int64_t>& values, Point& point, Random& random) const;
+  double descend(const Group& group, Assignment& assignment, Point& point, Random& random) const;
   bool sample_group(const Group& group, Point& point, Random& random) const;
   std::vector<std::int64_t> raw(const Point& point) const;
 
   std::vector<Tunable> tunables_;
+  std::vector<ValueRange> extents_;  // least and largest value of each
   std::vector<Constraint> constraints_;
   std::vector<std::vector<std::size_t>> constraints_of_;  // a dimension
   std::vector<Group> groups_;

@@ -77,6 +77,30 @@ TEST(Space, SamplesAnUnlistedGroupAboutEvenly) {
   EXPECT_LT(high, 1640);
 }
 
+TEST(Space, FindsTheFewPointsOfATightSpace) {
+  // One sum and one product over twelve tunables: rejection would need about 10^11 attempts.
+  std::string sum = "T0", product_of = "(T0 + 1)";
+  for (int i = 1; i < 12; ++i) {
+    sum += " + T" + std::to_string(i);
+    product_of += " * (T" + std::to_string(i) + " + 1)";
+  }
+  const Space space = Space::make(product(12, counted(10), {sum + " <= 3", product_of + " >= 4"})).value();
+  Random random(5);
+  for (int i = 0; i < 20; ++i) {
+    const auto point = space.sample(random);
+    ASSERT_TRUE(point);
+    EXPECT_TRUE(space.valid(*point));
+  }
+}
+
+TEST(Space, ProvesAcrossManyTunablesThatNothingIsValid) {
+  // 2^40 combinations, none of which reaches the sum: seen from ranges, not by trying.
+  std::string sum = "T0";
+  for (int i = 1; i < 40; ++i) sum += " + T" + std::to_string(i);
+  EXPECT_TRUE(Space::make(product(40, {1, 2}, {sum + " > 80"})).value().empty());
+  EXPECT_FALSE(Space::make(product(40, {1, 2}, {sum + " >= 80"})).value().empty());
+}
+
 TEST(Space, KnowsThatASpaceIsEmpty) {
   EXPECT_TRUE(Space::make(product(2, {1, 2}, {"T0 * T1 == 3"})).value().empty());
   EXPECT_TRUE(Space::make(product(30, {1, 2}, {"T28 + T29 > 4"})).value().empty());
