@@ -20,15 +20,6 @@ void replace_all(std::string& text, const std::string& from, const std::string& 
     text.replace(at, from.size(), to);
 }
 
-// -D and -U in order, with the folders of this checkout written as placeholders: another clone has the same key.
-std::string portable_definitions(const toolchain::CompileCommand& command, const KernelRequest& request) {
-  std::string text;
-  for (const std::string& definition : command.definitions()) text += definition + "\n";
-  replace_all(text, request.build_dir.string(), "${BUILD}");
-  replace_all(text, request.project_dir.string(), "${PROJECT}");
-  return text;
-}
-
 Result<void> hash_golden(KernelContext& context) {
   for (const fs::path& file : context.spec.files) {
     auto hash = util::sha256_file(file);
@@ -45,6 +36,13 @@ Result<void> hash_golden(KernelContext& context) {
 
 std::string filed_architecture(const BuildOutput& output) {
   return output.architecture == "native" ? toolchain::machine_level() : output.architecture;
+}
+
+std::string portable_text(std::string text, const KernelRequest& request) {
+  // The build folder first: it may lie inside the project.
+  replace_all(text, request.build_dir.string(), "${BUILD}");
+  replace_all(text, request.project_dir.string(), "${PROJECT}");
+  return text;
 }
 
 Result<KernelContext> load_context(const KernelRequest& request, const BuildOutput& output) {
@@ -69,7 +67,8 @@ Result<KernelContext> load_context(const KernelRequest& request, const BuildOutp
   auto command = toolchain::find_compile_command(request.compile_commands, output.generated, request.config);
   if (!command) return std::unexpected(command.error());
   context.command = std::move(*command);
-  context.key.definitions = portable_definitions(context.command, request);
+  for (const std::string& definition : context.command.definitions())
+    context.key.definitions += portable_text(definition, request) + "\n";
   context.key.standard = context.command.standard();
 
   auto headers = list_headers(context.command, request.source, context.key.source, request.project_dir,

@@ -28,6 +28,9 @@ struct KernelContext {
 // The architecture that an output is filed under: the machine's level for "native".
 std::string filed_architecture(const BuildOutput& output);
 
+// Text with the folders of this checkout written as placeholders: the same on every machine.
+std::string portable_text(std::string text, const KernelRequest& request);
+
 // Reads the context of one output. Errors: what spec, source, compile database or preprocessor say.
 Result<KernelContext> load_context(const KernelRequest& request, const BuildOutput& output);
 

@@ -39,7 +39,7 @@ std::vector<std::string> evidence_differences(const build_step::KernelContext& c
   compare("machine", evidence.device, toolchain::machine_description());
   const auto now = toolchain::make_host_toolchain(loop::host_toolchain_options(context, {}));
   compare("compiler", evidence.compiler, now->compiler());
-  compare("flags", evidence.flags, now->flags());
+  compare("flags", evidence.flags, build_step::portable_text(now->flags(), context.request));
   return lines;
 }
 

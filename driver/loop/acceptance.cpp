@@ -56,7 +56,7 @@ Evidence evidence_of(Workbench& bench, const Incumbent& incumbent, const Evaluat
   evidence.source_hash = util::sha256(render(candidate, evidence.source_name));
   evidence.object_hash = finalist.trial.object_hash;
   evidence.symbol = finalist.binary->symbol;
-  evidence.flags = bench.toolchain().flags();
+  evidence.flags = build_step::portable_text(bench.toolchain().flags(), context.request);
   evidence.compiler = bench.toolchain().compiler();
   evidence.device = toolchain::machine_description();
   evidence.sandbox = util::sandbox_state().available ? util::sandbox_state().description : "none";
