@@ -123,14 +123,15 @@ int rollback(const RollbackOptions& options) {
 
 void add_rollback(CLI::App& app, Action& action) {
   auto options = std::make_shared<RollbackOptions>();
-  CLI::App* command = app.add_subcommand("rollback",
-                                         "Makes builds take an older generation, or the baseline. No branch is "
-                                         "touched: the newer ones are held back, by a\n"
-                                         "record in the repository, until --release.");
+  CLI::App* command =
+      app.add_subcommand("rollback", "Makes builds take an older generation, or the baseline; undone by --release");
   add_kernel_options(*command, options->kernel);
   command->add_option("--to", options->to, "g002, or baseline; left out: the one before what builds take");
   command->add_flag("--release", options->release, "Let everything that is held back in again");
-  add_example(*command, "kagent rollback softmax --to g001");
+
+  add_example(*command,
+              "kagent rollback softmax --to g001\n\n"
+              "No branch is touched: newer generations are held back by a record beside the repository's own.");
   command->callback([options, &action] { action = [options] { return rollback(*options); }; });
 }
 
