@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "build_step/generated_source.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cctype>
+
+#include <fmt/core.h>
 
 namespace kagent::build_step {
 namespace {
@@ -44,7 +44,9 @@ std::string supported(const std::string& level) {
 
 }  // namespace
 
-std::string baseline_source(const fs::path& source) { return kNotice + include_line(source); }
+std::string baseline_source(const fs::path& source) {
+  return kNotice + include_line(source);
+}
 
 std::string isolated_name(const std::string& target, const std::string& kernel, const std::string& architecture) {
   return "kagent_" + identifier(target) + "_" + identifier(kernel) + "_" + identifier(architecture);
@@ -76,8 +78,9 @@ Dispatcher dispatcher_source(const fs::path& source, const std::string& entry, c
   for (const DispatchedLevel& level : levels)
     text += fmt::format("  if ({}) return {};\n", supported(level.architecture), level.function);
   text += fmt::format("  return reinterpret_cast<void (*)()>(&{}{});\n}}\n", scope, baseline);
-  text += fmt::format("extern \"C\" void {}() __asm__(\"{}\") __attribute__((ifunc(\"{}\"), visibility(\"default\")));\n",
-                      isolated_name(target, kernel, "entry"), symbol, resolver);
+  text +=
+      fmt::format("extern \"C\" void {}() __asm__(\"{}\") __attribute__((ifunc(\"{}\"), visibility(\"default\")));\n",
+                  isolated_name(target, kernel, "entry"), symbol, resolver);
   return dispatcher;
 }
 

@@ -29,7 +29,6 @@ struct Dispatcher {
   std::string resolver;  // "dispatch.inc" beside it, which it includes
 };
 Dispatcher dispatcher_source(const std::filesystem::path& source, const std::string& entry, const std::string& symbol,
-                             const std::string& target, const std::string& kernel,
-                             std::vector<DispatchedLevel> levels);
+                             const std::string& target, const std::string& kernel, std::vector<DispatchedLevel> levels);
 
 }  // namespace kagent::build_step

@@ -13,8 +13,8 @@ namespace kagent::build_step {
 
 // The project headers of a source with their contents' hashes.
 struct HeaderList {
-  std::vector<std::filesystem::path> paths;         // absolute, sorted
-  std::map<std::string, std::string> hashes;        // path relative to the project (or the file name, outside) -> SHA-256
+  std::vector<std::filesystem::path> paths;   // absolute, sorted
+  std::map<std::string, std::string> hashes;  // path relative to the project (or the file name, outside) -> SHA-256
 };
 
 // Asks the compiler, or `cache_file` from an earlier call: what a source includes can only change when the options, the

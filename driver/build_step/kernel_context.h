@@ -16,11 +16,11 @@ namespace kagent::build_step {
 // Everything that the project's files say about one architecture of one kernel, read once.
 struct KernelContext {
   KernelRequest request;
-  std::string architecture;             // as filed: a level, never "native"
-  std::filesystem::path generated;      // the source that the build compiles for it
+  std::string architecture;         // as filed: a level, never "native"
+  std::filesystem::path generated;  // the source that the build compiles for it
   KernelSpec spec;
-  std::string source_text;              // the baseline
-  toolchain::CompileCommand command;    // how the build compiles `generated`
+  std::string source_text;                     // the baseline
+  toolchain::CompileCommand command;           // how the build compiles `generated`
   std::vector<std::filesystem::path> headers;  // project headers that the baseline includes
   KernelKey key;
 };

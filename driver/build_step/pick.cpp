@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "build_step/pick.h"
 
-#include <fmt/core.h>
-
-#include <nlohmann/json.hpp>
 #include <set>
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "build_step/generated_source.h"
 #include "util/files.h"
@@ -16,7 +16,9 @@ namespace fs = std::filesystem;
 
 constexpr char kDispatch[] = "dispatch";
 
-fs::path folder(const KernelRequest& request) { return request.file.parent_path(); }
+fs::path folder(const KernelRequest& request) {
+  return request.file.parent_path();
+}
 
 // The file that holds the baseline and, where several levels have variants, the dispatcher; nothing if there is one
 // output, which then is the baseline or the variant itself.
@@ -89,7 +91,8 @@ Result<selection::Inputs> selection_inputs(const KernelContext& context, const s
     return {};
   };
   if (auto done = gather(VariantPlace::working_tree, inputs.working_tree); !done) return std::unexpected(done.error());
-  if (auto done = gather(VariantPlace::local_branch, inputs.local_branches); !done) return std::unexpected(done.error());
+  if (auto done = gather(VariantPlace::local_branch, inputs.local_branches); !done)
+    return std::unexpected(done.error());
   if (inputs.remote_variants)
     if (auto done = gather(VariantPlace::remote_branch, inputs.remote_branches); !done)
       return std::unexpected(done.error());
@@ -149,8 +152,8 @@ Result<void> write_depfile(const Pick& pick, const store::VariantStore& variants
 std::string describe(const KernelRequest& request, const Choice& choice) {
   std::string text = fmt::format("{} ({}, {}): ", request.kernel, request.target, choice.architecture);
   if (choice.variant)
-    return text + fmt::format("{}, {:.2f}x", choice.variant->reference,
-                              1 / choice.variant->evidence.against_baseline.ratio);
+    return text +
+           fmt::format("{}, {:.2f}x", choice.variant->reference, 1 / choice.variant->evidence.against_baseline.ratio);
   const std::string why = choice.considered.empty() ? "no variant" : choice.considered.front().reason;
   return text + "baseline (" + why + ")";
 }

@@ -30,8 +30,8 @@ Result<selection::Inputs> selection_inputs(const KernelContext& context, const s
 Result<void> write_sources(const Pick& pick);
 
 // Make's and Ninja's list of the files whose change makes this pick stale, for `stamp`; then touches the stamp.
-Result<void> write_depfile(const Pick& pick, const store::VariantStore& variants,
-                           const std::filesystem::path& depfile, const std::filesystem::path& stamp);
+Result<void> write_depfile(const Pick& pick, const store::VariantStore& variants, const std::filesystem::path& depfile,
+                           const std::filesystem::path& stamp);
 
 // One line for the build's output: "softmax (ops): kagent/softmax/x86-64-v3/g002-1a2b3c4d, 1.84x" or "baseline: <why>".
 std::string describe(const KernelRequest& request, const Choice& choice);

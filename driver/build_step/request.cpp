@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "build_step/request.h"
 
-#include <fmt/core.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <tuple>
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "util/files.h"
 #include "util/text.h"
@@ -40,7 +40,8 @@ KernelRequest parse(const json& root) {
   request.compile_commands = root.at("compile_commands").get<std::string>();
   request.config = root.at("config").get<std::string>();
   for (const json& output : root.at("outputs"))
-    request.outputs.push_back({output.at("architecture").get<std::string>(), output.at("generated").get<std::string>()});
+    request.outputs.push_back(
+        {output.at("architecture").get<std::string>(), output.at("generated").get<std::string>()});
   request.proposer = root.at("proposer").get<std::string>();
   request.rounds = root.at("rounds").get<int>();
   request.width = root.at("width").get<int>();

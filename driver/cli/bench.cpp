@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/core.h>
-
 #include <memory>
+
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "build_step/pick.h"
@@ -57,8 +57,8 @@ int bench(const BenchOptions& options) {
       measuring.progress = [&](int pair, int pairs) {
         progress->on_event(MeasuringFinalist{"the baseline", pair, pairs});
       };
-      const loop::Measured measured = require(
-          loop::measure(workbench->runner(), context.spec, workbench->baseline(), candidate, measuring));
+      const loop::Measured measured =
+          require(loop::measure(workbench->runner(), context.spec, workbench->baseline(), candidate, measuring));
       progress.reset();
       if (measured.interrupted) return kInterrupted;
       if (measured.outcome != Outcome::ok)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/core.h>
-
 #include <memory>
+
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
@@ -43,7 +43,8 @@ Finding tool(const std::string& part, std::vector<std::string> argv, const std::
 std::vector<Finding> examine(const DoctorOptions& options) {
   std::vector<Finding> findings;
   findings.push_back({"machine", true, toolchain::machine_description() + ", " + toolchain::machine_level(), ""});
-  findings.push_back(tool("C++ compiler", {"c++", "--version"}, "nothing can be tuned; builds name their own compiler"));
+  findings.push_back(
+      tool("C++ compiler", {"c++", "--version"}, "nothing can be tuned; builds name their own compiler"));
   findings.push_back(tool("binutils", {"nm", "--version"}, "nothing can be tuned: nm, ld and objcopy are used"));
   const util::SandboxState& sandbox = util::sandbox_state();
   findings.push_back({"sandbox", sandbox.available, sandbox.description,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/core.h>
-
 #include <memory>
+
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "build_step/pick.h"
@@ -45,12 +45,13 @@ std::vector<std::string> evidence_differences(const build_step::KernelContext& c
 
 nlohmann::ordered_json to_json(const Explanation& explanation) {
   const build_step::KernelContext& context = *explanation.context;
-  nlohmann::ordered_json root{{"kernel", context.request.kernel},
-                              {"target", context.request.target},
-                              {"architecture", context.architecture},
-                              {"source", context.request.source.string()},
-                              {"key", context.key.hash()},
-                              {"choice", explanation.choice->variant ? explanation.choice->variant->reference : "baseline"}};
+  nlohmann::ordered_json root{
+      {"kernel", context.request.kernel},
+      {"target", context.request.target},
+      {"architecture", context.architecture},
+      {"source", context.request.source.string()},
+      {"key", context.key.hash()},
+      {"choice", explanation.choice->variant ? explanation.choice->variant->reference : "baseline"}};
   root["considered"] = nlohmann::ordered_json::array();
   for (const Consideration& one : explanation.choice->considered)
     root["considered"].push_back({{"reference", one.reference}, {"taken", one.taken}, {"reason", one.reason}});
@@ -93,8 +94,8 @@ int explain(const ExplainOptions& options) {
     auto trials = require(store::TrialStore::open(variants.state_folder() / "trials.sqlite"));
     for (std::size_t i = 0; i < pick.contexts.size(); ++i) {
       Explanation explanation{&pick.contexts[i], &pick.choices[i], {}, {}};
-      explanation.conclusion = require(
-          trials.conclusion(request.kernel, pick.contexts[i].architecture, pick.contexts[i].key.hash()));
+      explanation.conclusion =
+          require(trials.conclusion(request.kernel, pick.contexts[i].architecture, pick.contexts[i].key.hash()));
       explanation.evidence_differences = evidence_differences(pick.contexts[i], pick.choices[i]);
       if (options.json)
         all.push_back(to_json(explanation));

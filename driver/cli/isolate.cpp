@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "toolchain/isolate.h"
+
 #include <memory>
 #include <vector>
 
@@ -6,7 +8,6 @@
 #include "build_step/pick.h"
 #include "build_step/request.h"
 #include "cli/command.h"
-#include "toolchain/isolate.h"
 
 namespace kagent::cli {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/core.h>
-
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "build_step/kernel_context.h"
 #include "build_step/request.h"
@@ -71,7 +71,8 @@ void add_optimize(CLI::App& app, Action& action) {
   command->add_option("--rounds", options->rounds, "Rounds of this run")->check(CLI::Range(1, 10'000));
   command->add_option("--width", options->width, "Candidates a round")->check(CLI::Range(1, 1'000));
   command->add_option("--time-budget", options->budget_s, "Seconds")->check(CLI::Range(1, 1'000'000));
-  command->add_option("--min-gain", options->min_gain, "Share of time that counts as faster")->check(CLI::Range(0.0, 0.9));
+  command->add_option("--min-gain", options->min_gain, "Share of time that counts as faster")
+      ->check(CLI::Range(0.0, 0.9));
   command->add_option("--runtime", options->runtime, "libkagent_runner.a");
   command->add_flag("--json", options->json, "Print JSON");
   add_example(*command, "kagent optimize softmax --build build --time-budget 120");

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/core.h>
+#include "build_step/pick.h"
 
 #include <cstdlib>
 #include <memory>
 
-#include "build_step/pick.h"
+#include <fmt/core.h>
+
 #include "build_step/request.h"
 #include "cli/command.h"
 #include "cli/kernels.h"

@@ -82,8 +82,7 @@ nlohmann::ordered_json to_json(const report::KernelReport& one) {
 }
 
 int report(const ReportOptions& options) {
-  const auto requests =
-      require(build_step::find_requests(options.build.folder, options.kernel, options.build.target));
+  const auto requests = require(build_step::find_requests(options.build.folder, options.kernel, options.build.target));
   std::vector<report::KernelReport> reports;
   for (const KernelRequest& request : requests) std::ranges::move(gather(request), std::back_inserter(reports));
   if (!options.html.empty()) {

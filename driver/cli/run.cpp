@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+
 #include <fmt/core.h>
 #include <unistd.h>
-
-#include <cstdio>
 
 #include "cli/command.h"
 #include "util/text.h"
@@ -28,7 +28,9 @@ void add_build_option(CLI::App& command, BuildOption& option) {
   command.add_option("--target", option.target, "CMake target, if several have the kernel");
 }
 
-void add_example(CLI::App& command, const std::string& example) { command.footer("Example:\n  " + example); }
+void add_example(CLI::App& command, const std::string& example) {
+  command.footer("Example:\n  " + example);
+}
 
 int run(int argc, char** argv) {
   CLI::App app{"Finds, proves and keeps faster versions of compute kernels for CMake builds.", "kagent"};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/core.h>
-
 #include <memory>
+
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "build_step/pick.h"
@@ -41,7 +41,8 @@ loop::VerificationReport verify_choice(const build_step::KernelContext& context,
 void print(const build_step::KernelContext& context, const std::string& what, const loop::VerificationReport& report,
            bool all) {
   fmt::print("{} ({}, {}): {}: {}, {} checks\n", context.request.kernel, context.request.target, context.architecture,
-             util::clean(what), report.outcome == Outcome::ok ? "passed" : name(report.outcome), report.verdicts.size());
+             util::clean(what), report.outcome == Outcome::ok ? "passed" : name(report.outcome),
+             report.verdicts.size());
   if (report.outcome != Outcome::ok) fmt::print("  {}\n", util::clean(report.detail));
   for (const auto& [output, error] : report.max_error_over_bound)
     fmt::print("  {}: largest error {:.3f} of what the tolerance allows\n", output, error);

@@ -17,16 +17,20 @@ namespace fs = std::filesystem;
 
 Outcome outcome_of(Comparison comparison) {
   switch (comparison) {
-    case Comparison::faster: return Outcome::ok;
-    case Comparison::slower: return Outcome::slower;
-    case Comparison::same: return Outcome::same;
-    case Comparison::ambiguous: return Outcome::ambiguous;
+    case Comparison::faster:
+      return Outcome::ok;
+    case Comparison::slower:
+      return Outcome::slower;
+    case Comparison::same:
+      return Outcome::same;
+    case Comparison::ambiguous:
+      return Outcome::ambiguous;
   }
   return Outcome::ambiguous;
 }
 
-// The kernel as it was tuned: source, headers and golden folder, as far as the repository holds such files. Headers that
-// the build generates are not part of the project.
+// The kernel as it was tuned: source, headers and golden folder, as far as the repository holds such files. Headers
+// that the build generates are not part of the project.
 std::vector<store::ProjectFile> project_files(const build_step::KernelContext& context,
                                               const store::VariantStore& variants) {
   std::vector<store::ProjectFile> files;
@@ -43,8 +47,8 @@ std::vector<store::ProjectFile> project_files(const build_step::KernelContext& c
   return files;
 }
 
-Evidence evidence_of(Workbench& bench, const Incumbent& incumbent, const Evaluated& finalist, Decision incumbent_decision,
-                     Decision baseline_decision) {
+Evidence evidence_of(Workbench& bench, const Incumbent& incumbent, const Evaluated& finalist,
+                     Decision incumbent_decision, Decision baseline_decision) {
   const build_step::KernelContext& context = bench.context();
   const Candidate& candidate = finalist.trial.candidate;
   Evidence evidence;
@@ -118,8 +122,7 @@ Result<JudgedFinalist> judge_finalist(Workbench& bench, store::VariantStore& var
   if (!passes(*against_baseline, "the baseline")) return judged;
 
   store::NewVariant variant;
-  variant.evidence =
-      evidence_of(bench, incumbent, finalist, against_incumbent->decision, against_baseline->decision);
+  variant.evidence = evidence_of(bench, incumbent, finalist, against_incumbent->decision, against_baseline->decision);
   variant.source = render(finalist.trial.candidate, variant.evidence.source_name);
   variant.files = project_files(bench.context(), variants);
   if (incumbent.variant) variant.parent_branch = incumbent.variant->reference;

@@ -19,7 +19,7 @@ struct Incumbent {
 };
 
 struct JudgedFinalist {
-  Outcome outcome = Outcome::ok;   // ok: accepted
+  Outcome outcome = Outcome::ok;  // ok: accepted
   std::string detail;
   bool interrupted = false;        // then nothing was decided
   std::optional<Variant> variant;  // if accepted

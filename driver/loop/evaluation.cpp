@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loop/evaluation.h"
 
-#include <fmt/core.h>
-
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
 #include <thread>
+
+#include <fmt/core.h>
 
 #include "gate/gate.h"
 #include "util/files.h"
@@ -20,9 +20,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
 
 Result<Evaluated> evaluate_one(Workbench& bench, const Candidate& candidate,
                                const std::map<std::string, Trial>& known_objects) {

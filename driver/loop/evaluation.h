@@ -21,8 +21,8 @@ struct Evaluated {
 };
 
 // Takes candidates through gate, toolchain, runner and verifier, several at once. `known_objects` maps the object hash
-// of trials on record to those trials: an equal program is not run again, it is a duplicate with the score of the first.
-// `finished` is called for each, from the calling thread, as it ends; `interrupted` is asked before each starts.
+// of trials on record to those trials: an equal program is not run again, it is a duplicate with the score of the
+// first. `finished` is called for each, from the calling thread, as it ends; `interrupted` is asked before each starts.
 Result<std::vector<Evaluated>> evaluate(Workbench& bench, const std::vector<Candidate>& candidates,
                                         const std::map<std::string, Trial>& known_objects,
                                         const std::function<void(const Evaluated&)>& finished,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loop/interrupt.h"
 
-#include <unistd.h>
-
 #include <csignal>
+
+#include <unistd.h>
 
 namespace kagent::loop {
 namespace {
@@ -19,7 +19,7 @@ extern "C" void on_signal(int number) {
 }  // namespace
 
 void catch_interrupts() {
-  struct sigaction action{};
+  struct sigaction action {};
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
@@ -27,6 +27,8 @@ void catch_interrupts() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-bool interrupted() { return signal_count > 0; }
+bool interrupted() {
+  return signal_count > 0;
+}
 
 }  // namespace kagent::loop

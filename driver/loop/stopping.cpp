@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loop/stopping.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
+
+#include <fmt/core.h>
 
 namespace kagent::loop {
 namespace {

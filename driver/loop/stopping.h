@@ -10,7 +10,8 @@
 
 namespace kagent::loop {
 
-// When a run ends by itself. Every limit of the user's is in here; what is in it has its reason in DESIGN.md, 'The loop'.
+// When a run ends by itself. Every limit of the user's is in here; what is in it has its reason in DESIGN.md, 'The
+// loop'.
 struct StoppingRule {
   int rounds = 6;
   std::chrono::seconds time_budget{300};
@@ -20,10 +21,10 @@ struct StoppingRule {
 };
 
 struct RunState {
-  int rounds_done = 0;                  // this run's and, for a continued run, those on record
+  int rounds_done = 0;  // this run's and, for a continued run, those on record
   std::chrono::duration<double> elapsed{0};
   std::vector<double> best_after_round;  // time of the best over the baseline's, after each round of this run
-  std::vector<bool> failed;             // every trial of this run, in order: whether it failed before measuring
+  std::vector<bool> failed;              // every trial of this run, in order: whether it failed before measuring
   bool space_exhausted = false;
   std::optional<double> roofline_share;  // of the incumbent, as far as the spec counts its work
 };

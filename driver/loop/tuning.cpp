@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loop/tuning.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <set>
+
+#include <fmt/core.h>
 
 #include "build_step/pick.h"
 #include "gate/gate.h"
@@ -151,8 +151,8 @@ class Run {
     counts_.proposed += static_cast<int>(candidates.size());
     progress_.on_event(counts_);
 
-    std::vector<Evaluated> evaluated =
-        require(evaluate(*bench_, candidates, known_objects(), [&](const Evaluated& one) { count(one); }, interrupted_));
+    std::vector<Evaluated> evaluated = require(evaluate(
+        *bench_, candidates, known_objects(), [&](const Evaluated& one) { count(one); }, interrupted_));
     race_verified(evaluated);
     record(evaluated);
     if (tunables_have_no_effect(history_))
@@ -247,8 +247,7 @@ class Run {
       conclude_trial(trial, finalist.trial.outcome, finalist.trial.detail);
       return false;
     }
-    JudgedFinalist judged =
-        require(judge_finalist(*bench_, variants_, incumbent_, finalist, measuring(), progress_));
+    JudgedFinalist judged = require(judge_finalist(*bench_, variants_, incumbent_, finalist, measuring(), progress_));
     if (judged.interrupted) return true;
     conclude_trial(trial, judged.outcome, judged.detail);
     if (!judged.variant) return false;
@@ -262,8 +261,8 @@ class Run {
   // Weighted over the timed cases; nothing where the spec counts no work.
   std::optional<double> roofline_share(const Decision& decision) const {
     if (!context_.spec.flops && !context_.spec.bytes) return std::nullopt;
-    const profiler::Ceilings ceilings = profiler::cached_ceilings(options_.bench.state_folder / "ceilings.json",
-                                                                  toolchain::machine_description());
+    const profiler::Ceilings ceilings =
+        profiler::cached_ceilings(options_.bench.state_folder / "ceilings.json", toolchain::machine_description());
     double share = 0, weight = 0;
     for (const CaseRatio& ratio : decision.cases) {
       const Case* one = context_.spec.find_case(ratio.case_name);

@@ -25,10 +25,10 @@ struct TuningOptions {
 
 struct TuningResult {
   bool interrupted = false;
-  bool concluded_before = false;      // an earlier run, or another process, had the result already
-  std::optional<Variant> variant;     // the newest accepted in this run
-  std::string reason;                 // why it ended
-  int trials = 0;                     // of this run
+  bool concluded_before = false;   // an earlier run, or another process, had the result already
+  std::optional<Variant> variant;  // the newest accepted in this run
+  std::string reason;              // why it ended
+  int trials = 0;                  // of this run
 };
 
 // One run of the loop for one kernel and architecture: propose, gate, compile, verify, race, judge, keep; until rounds,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loop/verification.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
+
+#include <fmt/core.h>
 
 #include "loop/reference.h"
 #include "spec/spec.h"
@@ -63,9 +63,12 @@ std::int64_t count_elements(const KernelSpec& spec, const CallInputs& inputs) {
 
 std::string_view name(ExpectedFrom from) {
   switch (from) {
-    case ExpectedFrom::recorded: return "recorded";
-    case ExpectedFrom::reference: return "reference";
-    case ExpectedFrom::baseline: return "baseline";
+    case ExpectedFrom::recorded:
+      return "recorded";
+    case ExpectedFrom::reference:
+      return "reference";
+    case ExpectedFrom::baseline:
+      return "baseline";
   }
   return "";
 }
@@ -197,7 +200,8 @@ Result<VerificationReport> VerificationSuite::verify(const Binary& binary, runne
     if (!passes(verifier::compare(*spec_, check.inputs, check.expected, first->images, &check.baseline_errors)))
       return report;
 
-    // The cheapest check that has data is repeated to see whether results are stable; the others run twice, for the poison.
+    // The cheapest check that has data is repeated to see whether results are stable; the others run twice, for the
+    // poison.
     const int repeats = !repeated && check.elements > 0 ? kRepeats : 2;
     repeated = repeated || check.elements > 0;
     for (int repeat = 1; repeat < repeats; ++repeat) {

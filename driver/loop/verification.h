@@ -22,15 +22,15 @@ struct Check {
   CallInputs inputs;
   Expected expected;
   verifier::BaselineErrors baseline_errors;
-  std::int64_t elements = 0;                  // over all buffers: what is cheap comes first
-  bool timed = false;                         // of a timed case: always after the untimed ones
+  std::int64_t elements = 0;  // over all buffers: what is cheap comes first
+  bool timed = false;         // of a timed case: always after the untimed ones
 };
 
 // What a binary's way through the checks gave.
 struct VerificationReport {
   Outcome outcome = Outcome::ok;
-  std::string detail;                          // of the first failure
-  std::vector<Verdict> verdicts;               // of the checks that ran to a verdict
+  std::string detail;                                  // of the first failure
+  std::vector<Verdict> verdicts;                       // of the checks that ran to a verdict
   std::map<std::string, double> max_error_over_bound;  // an output, over all checks
 };
 

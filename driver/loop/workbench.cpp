@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loop/workbench.h"
 
-#include <fmt/core.h>
-
 #include <random>
+
+#include <fmt/core.h>
 
 #include "util/files.h"
 #include "util/hash.h"
@@ -23,7 +23,8 @@ Result<Binary> compile_own(toolchain::Toolchain& toolchain, const std::string& w
   auto compiled = toolchain.compile({text, folder});
   if (!compiled) return std::unexpected(compiled.error());
   if (compiled->outcome != Outcome::ok)
-    return failure(fmt::format("{} does not compile:\n{}", what, compiled->diagnostics), "correct it; then build again");
+    return failure(fmt::format("{} does not compile:\n{}", what, compiled->diagnostics),
+                   "correct it; then build again");
   return compiled->binary;
 }
 
@@ -63,8 +64,7 @@ Result<std::unique_ptr<Workbench>> Workbench::open(const build_step::KernelConte
   // Under the name that candidates give it, so that a candidate that changes nothing is the same object.
   const std::string text =
       fmt::format("#line 1 \"{}\"\n", context.request.source.filename().string()) + context.source_text;
-  auto baseline =
-      compile_own(*bench->toolchain_, context.request.source.string(), text, bench->folder_ / "baseline");
+  auto baseline = compile_own(*bench->toolchain_, context.request.source.string(), text, bench->folder_ / "baseline");
   if (!baseline) return std::unexpected(baseline.error());
   bench->baseline_ = std::move(*baseline);
 
@@ -73,7 +73,8 @@ Result<std::unique_ptr<Workbench>> Workbench::open(const build_step::KernelConte
     auto reference_text = util::read_file(reference->source);
     if (!reference_text) return std::unexpected(reference_text.error());
     auto reference_tools = toolchain::make_host_toolchain(toolchain::reference_options(tools, *reference));
-    auto binary = compile_own(*reference_tools, reference->source.string(), *reference_text, bench->folder_ / "reference");
+    auto binary =
+        compile_own(*reference_tools, reference->source.string(), *reference_text, bench->folder_ / "reference");
     if (!binary) return std::unexpected(binary.error());
     bench->reference_ = std::move(*binary);
   }

@@ -18,8 +18,8 @@
 namespace kagent::loop {
 
 struct WorkbenchOptions {
-  std::filesystem::path runtime;        // libkagent_runner.a
-  std::filesystem::path state_folder;   // trials, candidate folders
+  std::filesystem::path runtime;       // libkagent_runner.a
+  std::filesystem::path state_folder;  // trials, candidate folders
   bool allow_unsandboxed = false;
 };
 

@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <vector>
+
+#include <nlohmann/json.hpp>
 
 #include "util/files.h"
 
@@ -14,7 +15,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 // The best of several runs: a ceiling is what the machine can do, not what it does while others use it.
 template <class Run>
@@ -52,8 +55,12 @@ __attribute__((always_inline)) inline float multiply_add() {
 }
 
 #if defined(__x86_64__)
-__attribute__((target("avx512f"))) float multiply_add_512() { return multiply_add<Vector16>(); }
-__attribute__((target("avx2,fma"))) float multiply_add_256() { return multiply_add<Vector8>(); }
+__attribute__((target("avx512f"))) float multiply_add_512() {
+  return multiply_add<Vector16>();
+}
+__attribute__((target("avx2,fma"))) float multiply_add_256() {
+  return multiply_add<Vector8>();
+}
 #endif
 
 double measure_flops() {
@@ -80,7 +87,9 @@ double measure_bytes() {
 
 }  // namespace
 
-Ceilings measure_ceilings() { return {measure_flops(), measure_bytes()}; }
+Ceilings measure_ceilings() {
+  return {measure_flops(), measure_bytes()};
+}
 
 Ceilings cached_ceilings(const std::filesystem::path& file, const std::string& machine) {
   auto text = util::read_file(file);

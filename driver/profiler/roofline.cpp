@@ -21,8 +21,10 @@ Result<double> evaluate(const std::optional<Expression>& work, const Sizes& size
 
 std::string_view name(Limit limit) {
   switch (limit) {
-    case Limit::compute: return "compute";
-    case Limit::memory: return "memory";
+    case Limit::compute:
+      return "compute";
+    case Limit::memory:
+      return "memory";
   }
   std::unreachable();
 }

@@ -267,7 +267,9 @@ Json parse(std::string_view text) {
 
 }  // namespace
 
-std::string to_json(const Decision& decision) { return write(decision).dump(2); }
+std::string to_json(const Decision& decision) {
+  return write(decision).dump(2);
+}
 
 std::string to_json(const Evidence& evidence) {
   OrderedJson verification{{"expected_from", OrderedJson::array()},

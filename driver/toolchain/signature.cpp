@@ -140,7 +140,7 @@ std::string kind_of(const Parameter& parameter) {
 }
 
 std::string mismatch(std::string type, const Parameter& parameter) {
-  const std::string says = "'" + parameter.name + "' is " + kind_of(parameter) + std::string(name(parameter.dtype)) +
+  std::string says = "'" + parameter.name + "' is " + kind_of(parameter) + std::string(name(parameter.dtype)) +
                            ", but the function takes '" + type + "' there";
   if (!parameter.is_buffer()) return is_named_for(type, parameter.dtype) ? "" : says;
   remove_ending(type, " restrict");

@@ -13,10 +13,10 @@ using TunableValues = std::map<std::string, std::int64_t>;
 
 // A proposed source with tunable values: untested, and untrusted text.
 struct Candidate {
-  std::string source;       // without the tunables' definitions; the baseline's text for a purely numeric proposal
-  TunableValues tunables;   // empty: the source's own defaults
-  std::string proposer;     // "search"
-  std::string hypothesis;   // why it should be faster, in the proposer's words
+  std::string source;      // without the tunables' definitions; the baseline's text for a purely numeric proposal
+  TunableValues tunables;  // empty: the source's own defaults
+  std::string proposer;    // "search"
+  std::string hypothesis;  // why it should be faster, in the proposer's words
 };
 
 // The candidate as one self-contained file: the tunables as #defines on top, then the source.

@@ -15,10 +15,10 @@ enum class ExpectedFrom { recorded, reference, baseline };
 
 // What one call of the entry is fed with: one case, one set of contents.
 struct CallInputs {
-  std::string label;                       // "training", "ragged[cols=8191]", "training/edge:nan-first"
+  std::string label;  // "training", "ragged[cols=8191]", "training/edge:nan-first"
   Sizes sizes;
-  std::map<std::string, double> scalars;   // every scalar parameter, rounded to its dtype
-  std::map<std::string, Tensor> tensors;   // every input and inout parameter, with its dtype and shape
+  std::map<std::string, double> scalars;  // every scalar parameter, rounded to its dtype
+  std::map<std::string, Tensor> tensors;  // every input and inout parameter, with its dtype and shape
 };
 
 // What it is compared with. Floating outputs are float64 tensors, all others have the parameter's own dtype.

@@ -26,11 +26,11 @@ struct CaseRatio {
 struct Decision {
   Comparison comparison = Comparison::ambiguous;
   bool accepted = false;
-  double ratio = 1;            // weighted over the cases (geometric mean)
+  double ratio = 1;  // weighted over the cases (geometric mean)
   double low = 1, high = 1;
   double confidence = 0.99;
   std::vector<CaseRatio> cases;
-  std::string reason;          // one line
+  std::string reason;  // one line
 };
 
 }  // namespace kagent

@@ -22,22 +22,22 @@ struct KernelRequest {
   std::filesystem::path file;  // where the request was read from
   std::string kernel;
   std::string target;
-  std::filesystem::path source;       // the baseline
-  std::filesystem::path golden;       // folder of kernel.json
-  std::filesystem::path project_dir;  // holds variants/
-  std::filesystem::path build_dir;    // top of the build tree
+  std::filesystem::path source;            // the baseline
+  std::filesystem::path golden;            // folder of kernel.json
+  std::filesystem::path project_dir;       // holds variants/
+  std::filesystem::path build_dir;         // top of the build tree
   std::filesystem::path compile_commands;  // compile_commands.json of the build
-  std::string config;                 // multi-config generators: the configuration that is tuned; else empty
-  std::vector<BuildOutput> outputs;   // at least one
+  std::string config;                      // multi-config generators: the configuration that is tuned; else empty
+  std::vector<BuildOutput> outputs;        // at least one
   TuneMode tune = TuneMode::missing;
   std::string proposer = "search";
   int rounds = 6;
-  int width = 8;                       // candidates a round
+  int width = 8;  // candidates a round
   std::chrono::seconds time_budget{300};
   double min_gain = 0.01;
   bool require_tuned = false;
-  bool remote_variants = false;        // KAGENT_REMOTE_VARIANTS
-  bool allow_unsandboxed = false;      // KAGENT_ALLOW_UNSANDBOXED
+  bool remote_variants = false;    // KAGENT_REMOTE_VARIANTS
+  bool allow_unsandboxed = false;  // KAGENT_ALLOW_UNSANDBOXED
 };
 
 }  // namespace kagent

@@ -19,8 +19,8 @@ enum class ParameterKind { input, output, inout, size, scalar, workspace, stream
 struct Parameter {
   std::string name;
   ParameterKind kind = ParameterKind::input;
-  DType dtype = DType::float32;     // without meaning for stream
-  std::vector<Expression> shape;    // buffers only: extents, C order, over the sizes
+  DType dtype = DType::float32;      // without meaning for stream
+  std::vector<Expression> shape;     // buffers only: extents, C order, over the sizes
   std::int64_t alignment_bytes = 0;  // buffers: what the entry may rely on; 0 means the dtype's own size
 
   bool is_buffer() const {
@@ -35,8 +35,8 @@ using Sizes = std::map<std::string, std::int64_t>;
 
 struct Case {
   std::string name;
-  Sizes sizes;                                     // every size parameter
-  std::map<std::string, double> scalars;           // fixed scalar values; the others are generated
+  Sizes sizes;                                            // every size parameter
+  std::map<std::string, double> scalars;                  // fixed scalar values; the others are generated
   std::map<std::string, std::filesystem::path> inputs;    // absolute .npy files; the others are generated
   std::map<std::string, std::filesystem::path> expected;  // absolute .npy files
   bool timed = false;
@@ -63,8 +63,8 @@ struct InputRecipe {
 };
 
 struct Tunable {
-  std::string name;                   // a macro name
-  std::vector<std::int64_t> values;   // distinct, in the order of the file, not empty
+  std::string name;                  // a macro name
+  std::vector<std::int64_t> values;  // distinct, in the order of the file, not empty
 };
 
 struct Reference {
@@ -93,18 +93,18 @@ struct KernelSpec {
   std::vector<Parameter> parameters;
   std::vector<Case> cases;
   std::optional<Reference> reference;
-  std::map<std::string, Tolerance> tolerance;    // every written floating parameter has one (dtype default if not given)
-  std::map<std::string, InputRecipe> inputs;     // recipes of inputs and scalars
-  std::vector<std::string> stress_skip;          // names of edge inputs that the operation does not define
+  std::map<std::string, Tolerance> tolerance;  // every written floating parameter has one (dtype default if not given)
+  std::map<std::string, InputRecipe> inputs;   // recipes of inputs and scalars
+  std::vector<std::string> stress_skip;        // names of edge inputs that the operation does not define
   std::string stress_why;
-  std::optional<Expression> flops, bytes;        // work per call, over the sizes
+  std::optional<Expression> flops, bytes;  // work per call, over the sizes
   std::vector<Tunable> tunables;
-  std::vector<Expression> constraints;           // over the tunables; 0 means invalid
-  std::vector<Expression> requirements;          // "requires": over the sizes; sizes that give 0 are never tried
+  std::vector<Expression> constraints;   // over the tunables; 0 means invalid
+  std::vector<Expression> requirements;  // "requires": over the sizes; sizes that give 0 are never tried
   Rules rules;
   Goal goal;
-  std::filesystem::path folder;                  // the golden folder, absolute
-  std::vector<std::filesystem::path> files;      // every file the spec is made of, absolute: kernel.json, .npy, reference
+  std::filesystem::path folder;              // the golden folder, absolute
+  std::vector<std::filesystem::path> files;  // every file the spec is made of, absolute: kernel.json, .npy, reference
 
   const Parameter* find_parameter(std::string_view name) const {
     for (const Parameter& parameter : parameters)

@@ -43,10 +43,14 @@ std::optional<Outcome> parse_outcome(std::string_view text) {
 
 std::string_view name(Comparison comparison) {
   switch (comparison) {
-    case Comparison::faster: return "faster";
-    case Comparison::slower: return "slower";
-    case Comparison::same: return "same";
-    case Comparison::ambiguous: return "ambiguous";
+    case Comparison::faster:
+      return "faster";
+    case Comparison::slower:
+      return "slower";
+    case Comparison::same:
+      return "same";
+    case Comparison::ambiguous:
+      return "ambiguous";
   }
   std::unreachable();
 }

@@ -23,7 +23,7 @@ struct RunResult {
 struct BufferImage {
   std::string parameter;
   Tensor contents;
-  bool guards_intact = true;     // sentinels of 4 KiB on both sides
+  bool guards_intact = true;      // sentinels of 4 KiB on both sides
   std::int64_t first_damage = 0;  // offset in bytes of the first damaged guard byte relative to the buffer's start
 };
 

@@ -14,7 +14,7 @@ namespace kagent {
 
 // The record of one candidate's way through the stages, whatever its outcome.
 struct Trial {
-  std::int64_t id = 0;         // given by the store
+  std::int64_t id = 0;  // given by the store
   std::string kernel;
   std::string architecture;    // as filed: "x86-64-v3"
   std::string key;             // KernelKey::hash: what the trial is valid for
@@ -22,10 +22,10 @@ struct Trial {
   std::string object_hash;     // empty if it did not compile
   Candidate candidate;
   Outcome outcome = Outcome::ok;
-  std::string detail;                // one line
-  std::optional<double> score;       // from racing: time over the baseline's, weighted geometric mean over the timed cases
+  std::string detail;           // one line
+  std::optional<double> score;  // from racing: time over the baseline's, weighted geometric mean over the timed cases
   double compile_s = 0, verify_s = 0, measure_s = 0;
-  std::string started;               // UTC, ISO 8601
+  std::string started;  // UTC, ISO 8601
 };
 
 }  // namespace kagent

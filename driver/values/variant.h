@@ -15,24 +15,24 @@ namespace kagent {
 struct Evidence {
   std::string kernel;
   std::string architecture;
-  int generation = 0;          // 1: beats the baseline
-  std::string parent;          // branch of the generation before, or "baseline"
+  int generation = 0;  // 1: beats the baseline
+  std::string parent;  // branch of the generation before, or "baseline"
   KernelKey key;
-  std::string source_name;     // file name of the variant beside variant.json
-  std::string source_hash;     // SHA-256 of that file
+  std::string source_name;  // file name of the variant beside variant.json
+  std::string source_hash;  // SHA-256 of that file
   std::string object_hash;
-  std::string symbol;          // the entry's mangled name
-  std::string flags;           // compile command as one line, for people
-  std::string compiler;        // "g++ 12.2.0"
-  std::string device;          // "Intel Xeon ..., 2 cores, x86-64-v3"
-  std::string sandbox;         // "bubblewrap 0.8.0" or "none"
+  std::string symbol;    // the entry's mangled name
+  std::string flags;     // compile command as one line, for people
+  std::string compiler;  // "g++ 12.2.0"
+  std::string device;    // "Intel Xeon ..., 2 cores, x86-64-v3"
+  std::string sandbox;   // "bubblewrap 0.8.0" or "none"
   TunableValues tunables;
   Decision against_incumbent;
   Decision against_baseline;
-  std::vector<std::string> expected_from;  // "training: reference"
+  std::vector<std::string> expected_from;              // "training: reference"
   std::map<std::string, double> max_error_over_bound;  // an output
   std::string proposer, hypothesis, reflection;
-  std::string created;         // UTC, ISO 8601
+  std::string created;  // UTC, ISO 8601
   std::string kagent_version;
 };
 
@@ -43,11 +43,12 @@ struct Variant {
   VariantPlace place = VariantPlace::local_branch;
   std::string reference;  // branch "kagent/softmax/x86-64-v3/g002-1a2b3c4d", "origin/..." or path under variants/
   Evidence evidence;
-  std::string source;     // text of the variant file
+  std::string source;  // text of the variant file
 };
 
 // What makes a variant unusable whatever it is compared with, in words: its evidence names another kernel or
-// architecture, or a source name that is a path. Empty if nothing does. Evidence is untrusted: anybody may write a branch.
+// architecture, or a source name that is a path. Empty if nothing does. Evidence is untrusted: anybody may write a
+// branch.
 std::string flaw(const Variant& variant, const std::string& kernel, const std::string& architecture);
 
 }  // namespace kagent

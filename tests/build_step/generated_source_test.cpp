@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "build_step/generated_source.h"
 
-#include <gmock/gmock.h>
-
 #include <cstdlib>
+
+#include <gmock/gmock.h>
 
 #include "util/files.h"
 #include "util/subprocess.h"
@@ -39,12 +39,12 @@ class Dispatch : public ::testing::Test {
   }
   void write_dispatcher(const std::vector<DispatchedLevel>& levels) {
     write("kernel.h", "namespace ops { const char* which(const float* x, long long n); }\n");
-    write("kernel.cpp", "#include \"kernel.h\"\nconst char* ops::which(const float*, long long) { return \"baseline\"; }\n");
+    write("kernel.cpp",
+          "#include \"kernel.h\"\nconst char* ops::which(const float*, long long) { return \"baseline\"; }\n");
     write("level.cpp", "extern \"C\" const char* level_function(const float*, long long) { return \"level\"; }\n");
-    write("main.cpp",
-          "#include <cstdio>\n#include \"kernel.h\"\nint main() { std::puts(ops::which(nullptr, 1)); }\n");
-    const Dispatcher dispatcher = dispatcher_source(folder_.path() / "kernel.cpp", "ops::which",
-                                                    "_ZN3ops5whichEPKfx", "ops", "which", levels);
+    write("main.cpp", "#include <cstdio>\n#include \"kernel.h\"\nint main() { std::puts(ops::which(nullptr, 1)); }\n");
+    const Dispatcher dispatcher =
+        dispatcher_source(folder_.path() / "kernel.cpp", "ops::which", "_ZN3ops5whichEPKfx", "ops", "which", levels);
     write("generated.cpp", dispatcher.source);
     write("dispatch.inc", dispatcher.resolver);
   }
@@ -53,7 +53,8 @@ class Dispatch : public ::testing::Test {
 
 TEST_F(Dispatch, TakesALevelThatTheProcessorHas) {
   write_dispatcher({{"x86-64", "level_function"}});
-  EXPECT_EQ(shell("c++ -Wall -Wextra -Wpedantic -Werror -O2 generated.cpp level.cpp main.cpp -o app; ./app"), "level\n");
+  EXPECT_EQ(shell("c++ -Wall -Wextra -Wpedantic -Werror -O2 generated.cpp level.cpp main.cpp -o app; ./app"),
+            "level\n");
 }
 
 TEST_F(Dispatch, WorksInASharedLibraryWithHiddenSymbols) {
@@ -74,8 +75,8 @@ TEST_F(Dispatch, WorksUnderTheAddressSanitizer) {
 }
 
 TEST(GeneratedSource, HigherLevelsAreAskedForFirst) {
-  const Dispatcher dispatcher = dispatcher_source("/k.cpp", "f", "_Z1fv", "t", "k",
-                                                  {{"x86-64-v2", "two"}, {"x86-64-v4", "four"}, {"x86-64-v3", "three"}});
+  const Dispatcher dispatcher = dispatcher_source(
+      "/k.cpp", "f", "_Z1fv", "t", "k", {{"x86-64-v2", "two"}, {"x86-64-v4", "four"}, {"x86-64-v3", "three"}});
   const std::string& text = dispatcher.resolver;
   EXPECT_LT(text.find("return four"), text.find("return three"));
   EXPECT_LT(text.find("return three"), text.find("return two"));

@@ -51,8 +51,7 @@ TEST(ContentsOfValues, ChangeAsAMultisetToo) {
   for (int i = 0; i < 20; ++i) {
     std::vector<int> histogram(256);
     const Tensor x = contents.next().value().tensors.at("x");
-    for (const std::byte value : x.bytes)
-      ++histogram[std::to_integer<std::size_t>(value)];
+    for (const std::byte value : x.bytes) ++histogram[std::to_integer<std::size_t>(value)];
     EXPECT_TRUE(histograms.insert(histogram).second) << "a histogram could answer from memory";
   }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <filesystem>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "build_step/kernel_context.h"
 #include "store/variant_store.h"
@@ -59,8 +59,9 @@ void scale(const float* x, float* y, int n) {
     write("golden/scale/reference.cpp",
           "void scale_reference(const double* x, double* y, int n) { for (int i = 0; i < n; ++i) y[i] = 2 * x[i]; }\n");
     write_compile_commands("-O2 -std=c++17");
-    shell("git init -q -b main . && git config user.name Tester && git config user.email tester@example.org && "
-          "printf 'build/\\n' > .gitignore && git add . && git commit -qm start");
+    shell(
+        "git init -q -b main . && git config user.name Tester && git config user.email tester@example.org && "
+        "printf 'build/\\n' > .gitignore && git add . && git commit -qm start");
   }
 
   std::filesystem::path root() const { return folder_.path() / "project"; }
@@ -73,10 +74,9 @@ void scale(const float* x, float* y, int n) {
   }
   // As CMake writes it for the generated source.
   void write_compile_commands(const std::string& flags) const {
-    write("build/compile_commands.json", "[\n{\n  \"directory\": \"" + build().string() +
-                                             "\",\n  \"command\": \"/usr/bin/c++ " + flags +
-                                             " -o scale.cpp.o -c " + generated().string() + "\",\n  \"file\": \"" +
-                                             generated().string() + "\"\n}\n]");
+    write("build/compile_commands.json",
+          "[\n{\n  \"directory\": \"" + build().string() + "\",\n  \"command\": \"/usr/bin/c++ " + flags +
+              " -o scale.cpp.o -c " + generated().string() + "\",\n  \"file\": \"" + generated().string() + "\"\n}\n]");
   }
   std::string shell(const std::string& line) const {
     util::Command command;

@@ -21,7 +21,8 @@ TEST(Stopping, EndsWhenTheRoundsAreUsed) {
 TEST(Stopping, KeepsTimeForJudgingBack) {
   RunState state;
   state.elapsed = std::chrono::seconds(74);
-  const StoppingRule rule{.rounds = 6, .time_budget = std::chrono::seconds(100), .judging_share = 0.25, .goal_roofline = {}};
+  const StoppingRule rule{
+      .rounds = 6, .time_budget = std::chrono::seconds(100), .judging_share = 0.25, .goal_roofline = {}};
   EXPECT_FALSE(reason_to_stop(rule, state));
   state.elapsed = std::chrono::seconds(75);
   EXPECT_THAT(reason_to_stop(rule, state).value(), HasSubstr("100 s"));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loop/tuning.h"
 
-#include <gmock/gmock.h>
-
 #include <set>
+
+#include <gmock/gmock.h>
 
 #include "build_step/pick.h"
 #include "loop/planted_project.h"
@@ -14,7 +14,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-bool never() { return false; }
+bool never() {
+  return false;
+}
 
 class Tuning : public ::testing::Test {
  protected:

@@ -21,7 +21,9 @@ using testing::SizeIs;
 
 using Measure = std::function<std::optional<double>(const TunableValues&)>;
 
-double of(const TunableValues& values, const char* name) { return static_cast<double>(values.at(name)); }
+double of(const TunableValues& values, const char* name) {
+  return static_cast<double>(values.at(name));
+}
 
 // Runs the search as the loop does, batch after batch.
 std::vector<Observation> search(const SearchSpace& space, const Measure& measure, int evaluations, int width,
