@@ -97,7 +97,7 @@ std::vector<std::string> split_shell_words(std::string_view command) {
   char quote = 0;
   for (std::size_t i = 0; i < command.size(); ++i) {
     const char c = command[i];
-    if (quote == '\'') {
+    if (quote == '\'' || (quote == '"' && c != '\\')) {
       if (c == quote)
         quote = 0;
       else
@@ -108,11 +108,6 @@ std::vector<std::string> split_shell_words(std::string_view command) {
       if (quote == '"' && std::string_view("$`\"\\").find(next) == std::string_view::npos) word += c;
       word += next;
       in_word = true;
-    } else if (quote == '"') {
-      if (c == quote)
-        quote = 0;
-      else
-        word += c;
     } else if (c == '\'' || c == '"') {
       quote = c;
       in_word = true;
