@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <fstream>
 #include <map>
 #include <random>
@@ -105,6 +106,9 @@ class Programs {
   util::TemporaryFolder folder_{"kagent-aa"};
 };
 
+// Ctrl-C ends the run, with the table of what it has.
+volatile std::sig_atomic_t interrupted = 0;
+
 struct Tally {
   std::string kernel;
   double planted = 0;  // share of extra work in the incumbent
@@ -184,6 +188,7 @@ int run(int argc, char** argv) {
   app.add_option("--json", json_file, "also write every ratio there");
   app.add_flag("--allow-unsandboxed", allow_unsandboxed, "run without bubblewrap");
   CLI11_PARSE(app, argc, argv);
+  std::signal(SIGINT, [](int) { interrupted = 1; });
   if (seed == 0) seed = std::random_device{}();
 
   Programs programs(allow_unsandboxed);
@@ -209,17 +214,19 @@ int run(int argc, char** argv) {
       tally.planted = extra / 1000.0;
       const int all = extra == 0 ? aa_runs : planted_runs;
       const int runs = all / static_cast<int>(kernels.size());
-      for (int run = 0; run < runs; ++run) {
+      for (int run = 0; run < runs && !interrupted; ++run) {
         loop::MeasurementOptions options;
         options.policy.min_gain = min_gain;
         options.limits.allow_unsandboxed = allow_unsandboxed;
         options.seed = seeds();
+        options.interrupted = [] { return interrupted != 0; };
         const auto start = Clock::now();
         const auto measured = loop::measure(*runner, spec, incumbent, candidate, options);
+        if (interrupted) break;
         add(tally, measured, std::chrono::duration<double>(Clock::now() - start).count());
         fmt::print(stderr, "\r{} {} %: {} of {}   ", kernel.name, extra / 10, run + 1, runs);
       }
-      if (runs > 0) tallies.push_back(std::move(tally));
+      if (tally.runs > 0) tallies.push_back(std::move(tally));
     }
   }
   fmt::print(stderr, "\r{:40}\r", "");

@@ -157,9 +157,8 @@ Interval bootstrap(const std::vector<double>& values, double alpha, Generator& g
 
 const std::vector<std::pair<std::string, Method>> kMethods{
     {"t", [](const auto& v, double a, Generator&) { return judge::trimmed_interval(v, 0, a); }},
-    {"trimmed 13 %", [](const auto& v, double a, Generator&) { return judge::trimmed_interval(v, 0.13, a); }},
-    {"trimmed 20 %", [](const auto& v, double a, Generator&) { return judge::trimmed_interval(v, 0.2, a); }},
-    {"trimmed 25 %", [](const auto& v, double a, Generator&) { return judge::trimmed_interval(v, 0.25, a); }},
+    {"trimmed 1/8", [](const auto& v, double a, Generator&) { return judge::trimmed_interval(v, 0.125, a); }},
+    {"trimmed 1/5", [](const auto& v, double a, Generator&) { return judge::trimmed_interval(v, 0.2, a); }},
     {"signed rank", [](const auto& v, double a, Generator&) { return signed_rank(v, a); }},
     {"bootstrap", [](const auto& v, double a, Generator& g) { return bootstrap(v, a, g); }},
 };

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include <sched.h>
 #include <sys/stat.h>
@@ -53,7 +54,15 @@ Result<MeasuringLane> MeasuringLane::enter(const fs::path& folder, const std::st
                                            const std::function<void(const std::string&)>& waiting) {
   const auto chosen = folder.empty() ? lane_folder() : Result<fs::path>(folder);
   if (!chosen) return std::unexpected(chosen.error());
-  auto lock = util::FileLock::acquire(*chosen / "kagent-measuring.lock", what, waiting);
+  // Whoever waits for the lane holds the queue's lock meanwhile, so that one who has just left it and comes back at
+  // once stands behind those who wait.
+  bool told = false;
+  const auto tell_once = [&](const std::string& holder) {
+    if (waiting && !std::exchange(told, true)) waiting(holder);
+  };
+  auto queue = util::FileLock::acquire(*chosen / "kagent-measuring-queue.lock", what, tell_once);
+  if (!queue) return std::unexpected(queue.error());
+  auto lock = util::FileLock::acquire(*chosen / "kagent-measuring.lock", what, tell_once);
   if (!lock) return std::unexpected(lock.error());
   return MeasuringLane(std::move(*lock));
 }

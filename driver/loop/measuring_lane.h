@@ -20,7 +20,8 @@ namespace kagent::loop {
 // place, and does not wait for it either: measurements of two users at once are noisier, never wrong.
 class MeasuringLane {
  public:
-  // Waits until it is free. An empty folder means lane_folder(). `waiting` is called once with the holder if it is not.
+  // Waits until it is free, in turn with others who wait. An empty folder means lane_folder(). `waiting` is called once
+  // with the holder if it is not.
   static Result<MeasuringLane> enter(const std::filesystem::path& folder, const std::string& what,
                                      const std::function<void(const std::string&)>& waiting);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <optional>
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
@@ -53,6 +54,36 @@ TEST(MeasuringLane, IsHeldByOneProcessAtATime) {
   ::waitpid(other, &status, 0);
   EXPECT_EQ(status, 0);
   for (const int end : {ready[0], ready[1], done[0], done[1]}) ::close(end);
+}
+
+TEST(MeasuringLane, LetsThoseWhoWaitGoFirst) {
+  const util::TemporaryFolder folder("lane");
+  int waits[2], entered[2];
+  ASSERT_EQ(::pipe(waits), 0);
+  ASSERT_EQ(::pipe(entered), 0);
+  auto held = std::optional(MeasuringLane::enter(folder.path(), "first", {}));
+  ASSERT_TRUE(*held);
+  const pid_t other = ::fork();
+  if (other == 0) {
+    held.reset();  // the copy of the descriptor that fork() made; the parent still holds the lock
+    const auto lane = MeasuringLane::enter(folder.path(), "waiting", [&](const std::string&) {
+      if (::write(waits[1], "w", 1) != 1) ::_exit(2);
+    });
+    ::_exit(lane && ::write(entered[1], "e", 1) == 1 ? 0 : 1);
+  }
+  ::close(entered[1]);
+  char byte = 0;
+  ASSERT_EQ(::read(waits[0], &byte, 1), 1);
+  // Leaves and comes back at once: the other one has been in before.
+  held.reset();
+  const auto again = MeasuringLane::enter(folder.path(), "again", {});
+  ASSERT_TRUE(again);
+  EXPECT_EQ(::read(entered[0], &byte, 1), 1);
+  EXPECT_EQ(byte, 'e');
+  int status = 0;
+  ::waitpid(other, &status, 0);
+  EXPECT_EQ(status, 0);
+  for (const int end : {waits[0], waits[1], entered[0]}) ::close(end);
 }
 
 TEST(AllowedCpus, AreSomeAndInOrder) {
