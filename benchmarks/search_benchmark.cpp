@@ -138,6 +138,7 @@ Trace search(const Measured& measured, int evaluations, int width, std::uint64_t
     if (points->empty()) break;
     for (const ProposedPoint& point : *points) observe(measured, point, observations, trace);
   }
+  trace.resize(std::min(trace.size(), static_cast<std::size_t>(evaluations)));  // the last batch may go past the end
   return trace;
 }
 
@@ -164,7 +165,11 @@ std::string summary(std::vector<double> numbers, int digits) {
                      numbers.front(), digits, numbers[numbers.size() / 2], digits, numbers.back(), digits);
 }
 
-void print_table(const std::string& name, const std::vector<Trace>& traces, double optimum, int evaluations) {
+void print_row(std::string_view strategy, const std::string& what, const std::string& numbers) {
+  fmt::print("| {:<8} | {:<32} | {} |\n", strategy, what, numbers);
+}
+
+void print_table(std::string_view strategy, const std::vector<Trace>& traces, double optimum, int evaluations) {
   for (int checkpoint : kCheckpoints) {
     if (checkpoint > evaluations) break;
     std::vector<double> shares;
@@ -172,7 +177,7 @@ void print_table(const std::string& name, const std::vector<Trace>& traces, doub
       if (!trace.empty())
         shares.push_back(100 * optimum / trace[std::min(trace.size(), static_cast<std::size_t>(checkpoint)) - 1]);
     if (!shares.empty())
-      fmt::print("| {:<8} | {:>3} evaluations, % of optimum | {} |\n", name, checkpoint, summary(shares, 1));
+      print_row(strategy, fmt::format("{:>3} evaluations, % of optimum", checkpoint), summary(shares, 1));
   }
   for (double goal : {0.90, 0.95}) {
     std::vector<double> needed;
@@ -182,8 +187,8 @@ void print_table(const std::string& name, const std::vector<Trace>& traces, doub
       reached += hit != trace.end();
       needed.push_back(static_cast<double>(hit == trace.end() ? evaluations : hit - trace.begin() + 1));
     }
-    fmt::print("| {:<8} | evaluations to {:.0f} %          | {} | {} of {} seeds\n", name, 100 * goal,
-               summary(needed, 0), reached, traces.size());
+    print_row(strategy, fmt::format("evaluations to {:.0f} % ({}/{} seeds)", 100 * goal, reached, traces.size()),
+              summary(needed, 0));
   }
 }
 
@@ -191,8 +196,8 @@ void run(const std::string& path, const std::vector<std::string>& constraints, i
   const Measured measured = load(path, constraints);
   fmt::print("{} measured points, batches of {}, {} seeds; share of the optimum: optimum time / best time found\n\n",
              measured.times.size(), width, seeds);
-  fmt::print("| strategy |                             |   mean |    min | median |    max |\n");
-  fmt::print("|----------|-----------------------------|--------|--------|--------|--------|\n");
+  print_row("strategy", "", "  mean |    min | median |    max");
+  fmt::print("|----------|----------------------------------|--------|--------|--------|--------|\n");
   std::vector<Trace> searched, random;
   Cost cost;
   for (int seed = 1; seed <= seeds; ++seed) {
