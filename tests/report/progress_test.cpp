@@ -44,6 +44,16 @@ class Variable {
   std::optional<std::string> old_;
 };
 
+// Everything up to the end (of a pseudo-terminal: an error, once its other side is closed); closes the descriptor.
+std::string all_of(int descriptor) {
+  std::string text;
+  char block[4096];
+  for (ssize_t count; (count = ::read(descriptor, block, sizeof block)) > 0;)
+    text.append(block, static_cast<std::size_t>(count));
+  ::close(descriptor);
+  return text;
+}
+
 // What make_progress() writes to a real pseudo-terminal of the given width.
 std::string on_terminal(unsigned short columns) {
   const int leader = ::posix_openpt(O_RDWR | O_NOCTTY);
@@ -57,11 +67,8 @@ std::string on_terminal(unsigned short columns) {
     progress->on_event(started());
     progress->on_event(counts());
   }
-  char text[8192];
-  const ssize_t count = ::read(leader, text, sizeof text);
   std::fclose(stream);
-  ::close(leader);
-  return count < 0 ? "" : std::string(text, static_cast<std::size_t>(count));
+  return all_of(leader);
 }
 
 TEST(MakeProgress, RedrawsOnATerminalAndFitsItsWidth) {
@@ -93,11 +100,7 @@ TEST(MakeProgress, WritesPlainLinesIntoAPipe) {
   std::FILE* stream = ::fdopen(ends[1], "w");
   make_progress(stream)->on_event(started());
   std::fclose(stream);
-  char text[4096];
-  const ssize_t count = ::read(ends[0], text, sizeof text);
-  ::close(ends[0]);
-  ASSERT_GT(count, 0);
-  EXPECT_EQ(std::string(text, static_cast<std::size_t>(count)),
+  EXPECT_EQ(all_of(ends[0]),
             "softmax: tuning softmax (x86-64-v3) by search: up to 6 rounds of 8 candidates, 5:00 of time\n");
 }
 
