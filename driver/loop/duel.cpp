@@ -98,16 +98,19 @@ Sampled<std::vector<Duel::Filled>> Duel::refill() {
   std::vector<int> slots(static_cast<std::size_t>(plan_.slots));
   std::iota(slots.begin(), slots.end(), 0);
   std::shuffle(slots.begin(), slots.end(), random_);
+  // Whose contents were written last finds more of them in the caches.
+  const bool candidate_first = random_() % 2 == 0;
   std::vector<Filled> filled;
   for (int i = 0; i < plan_.repetitions; ++i) {
     auto inputs = contents_.next();
     if (!inputs) return std::unexpected(Stop::machine(inputs.error()));
     const int slot = slots[static_cast<std::size_t>(i)];
     const std::uint8_t pattern = poison();
-    if (auto step = of_incumbent(incumbent_.refill(slot, *inputs, pattern), plan_.timed->name); !step)
-      return std::unexpected(step.error());
-    if (auto step = of_candidate(candidate_.refill(slot, *inputs, pattern)); !step)
-      return std::unexpected(step.error());
+    for (const bool candidate : {candidate_first, !candidate_first}) {
+      auto step = candidate ? of_candidate(candidate_.refill(slot, *inputs, pattern))
+                            : of_incumbent(incumbent_.refill(slot, *inputs, pattern), plan_.timed->name);
+      if (!step) return std::unexpected(step.error());
+    }
     filled.push_back({slot, std::move(*inputs)});
   }
   return filled;
