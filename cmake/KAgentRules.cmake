@@ -63,12 +63,13 @@ function(_kagent_add_pick)
     ${forget}
     DEPENDS
       KAgent::kagent KAgent::runtime "${kagent_request}" "${kagent_source}" "${kagent_golden}/kernel.json"
-      "${CMAKE_BINARY_DIR}/compile_commands.json" "$<TARGET_PROPERTY:${pick},KAGENT_DEPENDS_${kagent_kernel}>"
+      "${CMAKE_BINARY_DIR}/compile_commands.json" "$<TARGET_PROPERTY:${pick},KAGENT_DEPENDS_${kagent_call}>"
     DEPFILE "${depfile}"
     COMMENT "Picking ${kagent_kernel} for ${kagent_target}"
     VERBATIM ${terminal})
   set_property(TARGET ${pick} APPEND PROPERTY SOURCES "${stamp}")
-  set_property(TARGET ${pick} PROPERTY KAGENT_DEPENDS_${kagent_kernel} "")
+  # Named by number: a property in a generator expression may not hold a "-", which a kernel's name may.
+  set_property(TARGET ${pick} PROPERTY KAGENT_DEPENDS_${kagent_call} "")
   set_property(GLOBAL PROPERTY KAGENT_CALL_${kagent_call}_pick ${pick})
   set(kagent_pick ${pick} PARENT_SCOPE)
 endfunction()
@@ -126,9 +127,9 @@ function(_kagent_finish)
   get_property(calls GLOBAL PROPERTY KAGENT_CALLS)
   # Requests of calls that are no longer made: kagent finds the kernels of a build tree by them.
   file(GLOB forgotten "${CMAKE_BINARY_DIR}/kagent/*/*/request.json")
-  foreach(call IN LISTS calls)
+  foreach(kagent_call IN LISTS calls)
     foreach(part IN ITEMS kernel target source generated levels folder pick)
-      get_property(kagent_${part} GLOBAL PROPERTY KAGENT_CALL_${call}_${part})
+      get_property(kagent_${part} GLOBAL PROPERTY KAGENT_CALL_${kagent_call}_${part})
     endforeach()
     list(REMOVE_ITEM forgotten "${kagent_folder}/request.json")
     _kagent_copy_source_properties("${kagent_source}" "${kagent_generated}" ${kagent_target} ${kagent_target})
@@ -178,7 +179,7 @@ function(_kagent_follow_dependencies)
   if(object_depends)
     list(APPEND made ${object_depends})
   endif()
-  set_property(TARGET ${kagent_pick} PROPERTY KAGENT_DEPENDS_${kagent_kernel} "${made}")
+  set_property(TARGET ${kagent_pick} PROPERTY KAGENT_DEPENDS_${kagent_call} "${made}")
 
   get_property(followed TARGET ${kagent_pick} PROPERTY KAGENT_FOLLOWED)
   if(followed)
