@@ -94,6 +94,9 @@ include("${CMAKE_CURRENT_LIST_DIR}/KAgentRequest.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/KAgentRules.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/KAgentLevels.cmake")
 
+# From here and not from a call: a project that has taken out its last call is to be cleaned up after as well.
+_kagent_at_the_end(_kagent_forget)
+
 function(kagent_optimize_kernel)
   list(APPEND CMAKE_MESSAGE_CONTEXT "kagent_optimize_kernel")
   set(flags REQUIRE_TUNED)
