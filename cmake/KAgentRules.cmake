@@ -192,6 +192,7 @@ function(_kagent_follow_dependencies)
   if(object_depends)
     list(APPEND made ${object_depends})
   endif()
+  _kagent_check_rules_are_reachable("${made}")
   set_property(TARGET ${kagent_pick} PROPERTY KAGENT_DEPENDS_${kagent_call} "${made}")
 
   get_property(followed TARGET ${kagent_pick} PROPERTY KAGENT_FOLLOWED)
@@ -206,6 +207,29 @@ function(_kagent_follow_dependencies)
     _kagent_reachable_targets(${target} needed)
     if(NOT kagent_target IN_LIST needed)
       add_dependencies(${kagent_pick} ${target})
+    endif()
+  endforeach()
+endfunction()
+
+# A rule belongs to a directory. One of the target's own sources is run after what the target depends on, and that is
+# kagent's rule; only within one directory can a rule depend on another alone.
+function(_kagent_check_rules_are_reachable files)
+  get_target_property(pick_folder ${kagent_pick} SOURCE_DIR)
+  get_target_property(target_folder ${kagent_target} SOURCE_DIR)
+  if(pick_folder STREQUAL target_folder)
+    return()
+  endif()
+  foreach(file IN LISTS files)
+    get_property(generated SOURCE "${file}" TARGET_DIRECTORY ${kagent_target} PROPERTY GENERATED)
+    if(generated)
+      string(CONCAT problem
+        "the build makes ${file} as a part of \"${kagent_target}\", and the call is in another directory "
+        "(${pick_folder}): each would have to be built before the other.")
+      string(CONCAT fix
+        "make the call in ${target_folder}; or leave the file out of the sources of \"${kagent_target}\", and have it "
+        "made by a custom target of its own: add_custom_target(<name> DEPENDS ${file}), "
+        "add_dependencies(${kagent_target} <name>)")
+      _kagent_fail("${problem}" "${fix}")
     endif()
   endforeach()
 endfunction()
