@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# generators: Ninja, Ninja Multi-Config, Unix Makefiles
+# starts from: tuned
+use_tuned_project()
+string(REGEX REPLACE "^kagent/scale/([^/]+)/.*$" "\\1" level "${BRANCH}")
+replace(kernels/scale.cpp [[#include "tile.h"]] "")
+call("scale TARGET ops SOURCE kernels/scale.cpp GOLDEN golden/scale ROUNDS 1 ARCHITECTURES ${level}"
+  "target_precompile_headers(ops PRIVATE kernels/tile.h)")
+configure(-DKAGENT_TUNE=MISSING)
+build()
+file(GLOB program "${BUILD}/app" "${BUILD}/Debug/app")
+run(nm -C "${program}")
+string(MAKE_C_IDENTIFIER "kagent_ops_scale_${level}" variant)
+expect_output("${variant}")
+expect_nothing_to_do()
