@@ -31,6 +31,9 @@ using Clock = std::chrono::steady_clock;
 constexpr double kWorthJudgingNow = 0.10;
 // At the end, so many of the best are judged before 'no improvement' is believed.
 constexpr int kFinalists = 3;
+// Whoever is judged gets so much time for each comparison, also when the time budget is used up: four pairs of processes
+// with some timed cases, which suffice for what is plain.
+constexpr std::chrono::milliseconds kLeastMeasuring{8'000};
 
 class Run {
  public:
@@ -59,6 +62,7 @@ class Run {
     choose_incumbent();
     auto proposer = proposer::make_search_proposer();
     while (!interrupted_()) {
+      state_.elapsed = Clock::now() - started_;
       if (auto reason = reason_to_stop(rule_, state_)) {
         result_.reason = *reason;
         break;
@@ -127,12 +131,18 @@ class Run {
     if (raced.front().outcome == Outcome::ok) incumbent_ratio_ = raced.front().ratio;
   }
 
+  // Of the time budget; negative once it is used up.
+  std::chrono::milliseconds time_left() const {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(started_ + options_.time_budget - Clock::now());
+  }
+
   MeasurementOptions measuring() const {
     MeasurementOptions options;
     options.limits = bench_->limits();
     options.policy.min_gain = options_.min_gain;
     options.policy.max_regression = context_.spec.goal.max_regression;
     options.seed = secret_seed();
+    options.budget = std::clamp(time_left(), kLeastMeasuring, options.budget);
     options.interrupted = interrupted_;
     options.waiting = [this](const std::string& holder) {
       progress_.on_event(Warning{"waiting for another measurement on this machine (" + holder + ")"});
@@ -160,7 +170,6 @@ class Run {
                                   context_.request.source.string()),
                       "use the tunables of kernel.json as macros in the source, with #ifndef around their defaults");
     ++state_.rounds_done;
-    state_.elapsed = Clock::now() - started_;
     state_.best_after_round.push_back(best_ratio_);
     judge_best(1 - kWorthJudgingNow, 1);
   }
@@ -226,7 +235,8 @@ class Run {
     }
   }
 
-  // Judges up to `most` of the best candidates that are under `share` of the incumbent's time and not judged yet.
+  // Judges up to `most` of the best candidates that are under `share` of the incumbent's time and not judged yet; no
+  // more than one once the time budget is used up.
   void judge_best(double share, int most) {
     for (int i = 0; i < most && !interrupted_(); ++i) {
       Trial* best = nullptr;
@@ -234,7 +244,7 @@ class Run {
         if (trial.outcome == Outcome::ok && trial.score && !judged_.contains(trial.candidate_hash) &&
             *trial.score < incumbent_ratio_ * share && (!best || *trial.score < *best->score))
           best = &trial;
-      if (!best) return;
+      if (!best || (i > 0 && time_left().count() < 0)) return;
       if (judge(*best)) return;
     }
   }
