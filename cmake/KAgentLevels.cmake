@@ -126,7 +126,6 @@ function(_kagent_precompiled_text result)
   foreach(each IN LISTS files)
     _kagent_write_if_different("${each}" "#include \"cmake_pch.hxx\"\n")
   endforeach()
-  # Also those that come from what the target links.
-  set(has_headers "$<BOOL:$<TARGET_PROPERTY:${owner},PRECOMPILE_HEADERS>>")
-  set(${result} "$<${has_headers}:-include>" "$<${has_headers}:${file}>" PARENT_SCOPE)
+  # Also those that come from what the target links: asked for once, since a second time CMake gives an empty answer.
+  set(${result} "$<$<BOOL:$<TARGET_PROPERTY:${owner},PRECOMPILE_HEADERS>>:-include;${file}>" PARENT_SCOPE)
 endfunction()

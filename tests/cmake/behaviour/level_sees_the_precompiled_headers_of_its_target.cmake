@@ -5,7 +5,10 @@ use_tuned_project()
 string(REGEX REPLACE "^kagent/scale/([^/]+)/.*$" "\\1" level "${BRANCH}")
 replace(kernels/scale.cpp [[#include "tile.h"]] "")
 call("scale TARGET ops SOURCE kernels/scale.cpp GOLDEN golden/scale ROUNDS 1 ARCHITECTURES ${level}"
-  "target_precompile_headers(ops PRIVATE kernels/tile.h)")
+  [[
+add_library(base INTERFACE)
+target_precompile_headers(base INTERFACE kernels/tile.h)
+target_link_libraries(ops PRIVATE base)]])
 configure(-DKAGENT_TUNE=MISSING)
 build()
 file(GLOB program "${BUILD}/app" "${BUILD}/Debug/app")
