@@ -31,8 +31,8 @@ using Clock = std::chrono::steady_clock;
 constexpr double kWorthJudgingNow = 0.10;
 // At the end, so many of the best are judged before 'no improvement' is believed.
 constexpr int kFinalists = 3;
-// Whoever is judged gets so much time for each comparison, also when the time budget is used up: four pairs of processes
-// with some timed cases, which suffice for what is plain.
+// Whoever is judged gets so much time for each comparison, also when the time budget is used up: four pairs of
+// processes with some timed cases, which suffice for what is plain.
 constexpr std::chrono::milliseconds kLeastMeasuring{8'000};
 
 class Run {
