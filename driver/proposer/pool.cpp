@@ -11,7 +11,7 @@ namespace {
 // A space with more valid points than this (beyond those already tried) is sampled.
 constexpr std::size_t kListed = 8192;
 constexpr int kSampled = 1000;
-constexpr int kFailedSamples = 20;  // in a row, after which sampling is given up
+constexpr std::size_t kSampleBudget = 1 << 16;  // values looked at: bounds the time, a fraction of a second
 // Best points around which the pool is thickened, and by how much.
 constexpr std::size_t kCentres = 8;
 constexpr std::size_t kNeighboursEach = 64;
@@ -42,13 +42,11 @@ void Pool::add(Point point) {
 }
 
 void Pool::sample_large(Random& random) {
-  for (int i = 0, failed = 0; i < kSampled && failed < kFailedSamples; ++i) {
-    if (auto point = space_.sample(random)) {
-      add(std::move(*point));
-      failed = 0;
-    } else {
-      ++failed;
-    }
+  std::size_t budget = kSampleBudget;
+  for (int i = 0; i < kSampled && budget > 0; ++i) {
+    auto point = space_.sample(random, budget);
+    if (!point) break;
+    add(std::move(*point));
   }
   const std::size_t centres = std::min(kCentres, knowledge_.scored.size());
   const auto centre = [&](std::size_t rank) -> const Point& { return knowledge_.scored[knowledge_.best_first[rank]]; };

@@ -54,7 +54,12 @@ Result<std::vector<ProposedPoint>> propose_points(const SearchSpace& space,
   const Knowledge knowledge(*made, observations);
   Random random(seed);
   Random of_round(random.next() + knowledge.tried.size());  // another batch in each round
-  return propose_batch(*made, Encoding(*made), knowledge, static_cast<std::size_t>(count), of_round);
+  std::vector<ProposedPoint> batch =
+      propose_batch(*made, Encoding(*made), knowledge, static_cast<std::size_t>(count), of_round);
+  if (batch.empty() && knowledge.tried.empty())
+    return failure("no combination of the tunables' values was found that meets the constraints",
+                   "declare only values that can be combined, for example powers of two alone");
+  return batch;
 }
 
 std::unique_ptr<Proposer> make_search_proposer() {

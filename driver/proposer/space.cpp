@@ -10,14 +10,16 @@
 namespace kagent::proposer {
 namespace {
 
-// A group of connected tunables is listed up to this many choices, and given up after this many values looked at:
-// a few milliseconds.
+// A group of connected tunables is listed up to this many choices, and given up after this many values looked at: some
+// ten milliseconds.
 constexpr std::size_t kListedPerGroup = 1 << 16;
-constexpr std::size_t kListingBudget = 1 << 19;
+constexpr std::size_t kListingBudget = 1 << 16;
 // Descents among which one is drawn by its weight: enough to level out how unevenly a single one falls.
 constexpr int kDescents = 4;
-// Values looked at before a systematic search for one valid point of a tight group is given up.
-constexpr std::size_t kSampleBudget = 1 << 16;
+// A tunable with so many values is probed at random before all its values are looked at.
+constexpr std::size_t kManyValues = 64, kProbes = 32;
+// Values looked at in one systematic search before another one starts elsewhere: a bad start is not worth more.
+constexpr std::size_t kSystematicBudget = 1 << 13;
 constexpr int kMutationAttempts = 16;
 
 }  // namespace
@@ -181,24 +183,44 @@ std::optional<std::vector<Point>> Space::list(std::size_t limit) const {
   return all;
 }
 
+// Picks an open value at random. Returns the number of open values, estimated where there are many; 0 if there is none.
+double Space::choose(const Group& group, std::size_t depth, Assignment& assignment, Point& point, Random& random,
+                     std::size_t& budget) const {
+  const std::size_t dimension = group.order[depth];
+  const std::size_t count = tunables_[dimension].values.size();
+  const auto is_open = [&](std::size_t choice) {
+    if (budget > 0) --budget;
+    assign(assignment, dimension, static_cast<std::uint32_t>(choice));
+    return open(group, depth, assignment);
+  };
+  if (count > kManyValues) {
+    std::size_t hits = 0;
+    for (std::size_t probe = 0; probe < kProbes; ++probe) {
+      const std::size_t choice = random.below(count);
+      if (is_open(choice) && ++hits == 1) point[dimension] = static_cast<std::uint32_t>(choice);
+    }
+    if (hits > 0) {
+      assign(assignment, dimension, point[dimension]);
+      return static_cast<double>(count * hits) / kProbes;
+    }
+  }
+  std::vector<std::uint32_t> ways;
+  for (std::size_t choice = 0; choice < count; ++choice)
+    if (is_open(choice)) ways.push_back(static_cast<std::uint32_t>(choice));
+  if (ways.empty()) return 0;
+  point[dimension] = ways[random.below(ways.size())];
+  assign(assignment, dimension, point[dimension]);
+  return static_cast<double>(ways.size());
+}
+
 // One random way down. The weight is the product of the numbers of open ways (Knuth 1975, Estimating the efficiency of
 // backtrack programs), the inverse of the probability of ending where it ends; 0 in a dead end.
-double Space::descend(const Group& group, Assignment& assignment, Point& point, Random& random) const {
+double Space::descend(const Group& group, Assignment& assignment, Point& point, Random& random,
+                      std::size_t& budget) const {
   double weight = 1;
-  std::vector<std::uint32_t> ways;
   for (std::size_t dimension : group.order) assignment.ranges[dimension] = extents_[dimension];
-  for (std::size_t depth = 0; depth < group.order.size(); ++depth) {
-    const std::size_t dimension = group.order[depth];
-    ways.clear();
-    for (std::uint32_t choice = 0; choice < tunables_[dimension].values.size(); ++choice) {
-      assign(assignment, dimension, choice);
-      if (open(group, depth, assignment)) ways.push_back(choice);
-    }
-    if (ways.empty()) return 0;
-    point[dimension] = ways[random.below(ways.size())];
-    assign(assignment, dimension, point[dimension]);
-    weight *= static_cast<double>(ways.size());
-  }
+  for (std::size_t depth = 0; depth < group.order.size() && weight > 0; ++depth)
+    weight *= choose(group, depth, assignment, point, random, budget);
   return weight;
 }
 
@@ -221,7 +243,7 @@ bool Space::extend(const Group& group, std::size_t depth, Assignment& assignment
   return false;
 }
 
-bool Space::sample_group(const Group& group, Point& point, Random& random) const {
+bool Space::sample_group(const Group& group, Point& point, Random& random, std::size_t& budget) const {
   if (group.listed) {
     if (group.listed->empty()) return false;
     const Point& choice = (*group.listed)[random.below(group.listed->size())];
@@ -231,22 +253,28 @@ bool Space::sample_group(const Group& group, Point& point, Random& random) const
   Assignment assignment = unassigned();
   double total = 0;
   Point trial = point;
-  for (int i = 0; i < kDescents; ++i) {
-    const double weight = descend(group, assignment, trial, random);
+  for (int i = 0; i < kDescents && budget > 0; ++i) {
+    const double weight = descend(group, assignment, trial, random, budget);
     total += weight;
     if (weight > 0 && random.uniform() * total < weight)
       for (std::size_t dimension : group.order) point[dimension] = trial[dimension];
   }
   if (total > 0) return true;
-  assignment = unassigned();
-  std::size_t budget = kSampleBudget;
-  return extend(group, 0, assignment, point, random, budget);
+  while (budget > 0) {
+    assignment = unassigned();
+    std::size_t attempt = std::min(budget, kSystematicBudget);
+    budget -= attempt;
+    const bool found = extend(group, 0, assignment, point, random, attempt);
+    budget += attempt;
+    if (found) return true;
+  }
+  return false;
 }
 
-std::optional<Point> Space::sample(Random& random) const {
+std::optional<Point> Space::sample(Random& random, std::size_t& budget) const {
   Point point(dimensions(), 0);
   for (const Group& group : groups_)
-    if (!sample_group(group, point, random)) return std::nullopt;
+    if (!sample_group(group, point, random, budget)) return std::nullopt;
   return point;
 }
 

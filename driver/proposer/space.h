@@ -34,8 +34,9 @@ class Space {
   bool empty() const;
   // Every valid point, if there are at most `limit` and that can be known cheaply.
   std::optional<std::vector<Point>> list(std::size_t limit) const;
-  // A random valid point; nothing if none was found with reasonable effort.
-  std::optional<Point> sample(Random& random) const;
+  // A random valid point; nothing if none was found. `budget` is the number of values that may still be looked at, and
+  // is lowered by those that were: it bounds the time that a tight space can cost.
+  std::optional<Point> sample(Random& random, std::size_t& budget) const;
   // The valid points with one tunable changed.
   std::vector<Point> neighbours(const Point& point) const;
   // A random valid point with exactly `changes` tunables changed; nothing if a few attempts found none.
@@ -66,8 +67,10 @@ class Space {
   bool open(const Group& group, std::size_t depth, const Assignment& assignment) const;
   bool extend(const Group& group, std::size_t depth, Assignment& assignment, Point& point, Random& random,
               std::size_t& budget) const;
-  double descend(const Group& group, Assignment& assignment, Point& point, Random& random) const;
-  bool sample_group(const Group& group, Point& point, Random& random) const;
+  double choose(const Group& group, std::size_t depth, Assignment& assignment, Point& point, Random& random,
+                std::size_t& budget) const;
+  double descend(const Group& group, Assignment& assignment, Point& point, Random& random, std::size_t& budget) const;
+  bool sample_group(const Group& group, Point& point, Random& random, std::size_t& budget) const;
   std::vector<std::int64_t> raw(const Point& point) const;
 
   std::vector<Tunable> tunables_;

@@ -14,6 +14,11 @@ namespace {
 
 using testing::HasSubstr;
 
+std::optional<Point> sample(const Space& space, Random& random) {
+  std::size_t budget = 1 << 18;
+  return space.sample(random, budget);
+}
+
 TEST(Space, ListsExactlyTheValidPointsOfASmallSpace) {
   const Space space =
       Space::make({{{"A", {1, 2, 4}}, {"B", {8, 3}}, {"C", {0, 1}}}, {expression("A * B <= 12")}}).value();
@@ -41,7 +46,7 @@ TEST(Space, SamplesOnlyValidPointsOfAnAstronomicSpace) {
   Random random(1);
   std::set<Point> distinct;
   for (int i = 0; i < 100; ++i) {
-    const auto point = space.sample(random);
+    const auto point = sample(space, random);
     ASSERT_TRUE(point);
     EXPECT_TRUE(space.valid(*point));
     distinct.insert(*point);
@@ -55,7 +60,7 @@ TEST(Space, SamplesAListedGroupEvenly) {
   Random random(7);
   std::map<Point, int> seen;
   constexpr int kEach = 200;
-  for (int i = 0; i < 55 * kEach; ++i) ++seen[*space.sample(random)];
+  for (int i = 0; i < 55 * kEach; ++i) ++seen[*sample(space, random)];
   EXPECT_EQ(seen.size(), 55);
   for (const auto& [point, times] : seen) {
     EXPECT_GT(times, kEach / 2);
@@ -72,7 +77,7 @@ TEST(Space, SamplesAnUnlistedGroupAboutEvenly) {
   ASSERT_FALSE(space.list(1 << 20));
   Random random(3);
   int high = 0;
-  for (int i = 0; i < 2000; ++i) high += (*space.sample(random))[0] >= 128;
+  for (int i = 0; i < 2000; ++i) high += (*sample(space, random))[0] >= 128;
   EXPECT_GT(high, 1360);
   EXPECT_LT(high, 1640);
 }
@@ -87,7 +92,7 @@ TEST(Space, FindsTheFewPointsOfATightSpace) {
   const Space space = Space::make(product(12, counted(10), {sum + " <= 3", product_of + " >= 4"})).value();
   Random random(5);
   for (int i = 0; i < 20; ++i) {
-    const auto point = space.sample(random);
+    const auto point = sample(space, random);
     ASSERT_TRUE(point);
     EXPECT_TRUE(space.valid(*point));
   }
@@ -99,6 +104,31 @@ TEST(Space, ProvesAcrossManyTunablesThatNothingIsValid) {
   for (int i = 1; i < 40; ++i) sum += " + T" + std::to_string(i);
   EXPECT_TRUE(Space::make(product(40, {1, 2}, {sum + " > 80"})).value().empty());
   EXPECT_FALSE(Space::make(product(40, {1, 2}, {sum + " >= 80"})).value().empty());
+}
+
+TEST(Space, SamplesTunablesWithThousandsOfValuesInALine) {
+  const Space space = Space::make(product(3, counted(10'000), {"T0 + T1 + T2 == 12345"})).value();
+  Random random(5);
+  std::size_t budget = 1 << 18;
+  int found = 0;
+  while (budget > 0)
+    if (const auto point = space.sample(random, budget)) {
+      EXPECT_TRUE(space.valid(*point));
+      ++found;
+    }
+  EXPECT_GE(found, 5);
+}
+
+TEST(Space, GivesUpWithinItsBudgetWhereValidPointsAreTooRare) {
+  // Only powers of two multiply to one: 9 of 256 values each, which no range shows.
+  std::string power = "T0";
+  for (int i = 1; i < 8; ++i) power += " * T" + std::to_string(i);
+  const Space space = Space::make(product(8, counted(256, 1), {power + " == 1048576"})).value();
+  Random random(5);
+  std::size_t budget = 1 << 14;
+  const auto point = space.sample(random, budget);
+  EXPECT_TRUE(!point || space.valid(*point));
+  EXPECT_TRUE(point || budget == 0);
 }
 
 TEST(Space, KnowsThatASpaceIsEmpty) {
