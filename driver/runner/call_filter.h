@@ -10,12 +10,12 @@ namespace kagent::runner {
 // System call filters for a candidate's process, as struct sock_filter[] in bytes. Denylists: compute kernels use
 // threads, memory and clocks, which stay. A forbidden call raises SIGSYS, which the runtime reports by the call's name.
 //
-// The first holds from exec on and lets pass what starting a program needs. The second is added by the runtime before
-// the candidate's first instruction: no exec, no signals to others (the process's number stands in it as a placeholder,
-// see protocol.h), no further filters or signal handling for SIGSYS. With `files` false (no sandbox hides them) opening
-// a file to read fails with EACCES.
+// The first holds from exec on and lets pass what starting a program needs. The second is added by the runtime once the
+// program's libraries have been set up, before the candidate's first instruction: no exec, no looking at files, no new
+// code, no signals to others (the process's number stands in it as a placeholder, see protocol.h), no further filters
+// or signal handling for SIGSYS.
 Result<std::string> start_filter();
-Result<std::string> call_filter(bool files);
+Result<std::string> call_filter();
 
 // "socket" for the number of this machine's socket(); "system call 1234" if it has no name.
 std::string system_call_name(int number);

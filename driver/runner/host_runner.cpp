@@ -18,7 +18,7 @@ namespace kagent::runner {
 
 namespace {
 
-// Enough for what run time libraries read about the machine; a candidate has nothing to open.
+// Enough for what libraries read about the machine when they are loaded; a candidate has nothing to open.
 constexpr int kOpenFiles = 64;
 // The program, its libraries and the runtime's own tables.
 constexpr std::uint64_t kProgramBytes = std::uint64_t{64} << 20;
@@ -43,10 +43,10 @@ struct Filters {
   std::string start, call;
 };
 
-Result<Filters> make_filters(bool sandboxed) {
+Result<Filters> make_filters() {
   auto start = start_filter();
   if (!start) return std::unexpected(start.error());
-  auto call = call_filter(sandboxed);
+  auto call = call_filter();
   if (!call) return std::unexpected(call.error());
   return Filters{std::move(*start), std::move(*call)};
 }
@@ -54,7 +54,7 @@ Result<Filters> make_filters(bool sandboxed) {
 class HostRunner final : public Runner {
  public:
   explicit HostRunner(const util::SandboxState& sandbox)
-      : sandbox_(sandbox), sweep_bytes_(sweep_bytes()), filters_(make_filters(sandbox.available)) {}
+      : sandbox_(sandbox), sweep_bytes_(sweep_bytes()), filters_(make_filters()) {}
 
   Result<std::unique_ptr<Session>> start(const Binary& binary, const std::vector<Parameter>& parameters,
                                          const RunnerLimits& limits) override;

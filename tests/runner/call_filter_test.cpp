@@ -11,7 +11,7 @@ namespace kagent::runner {
 namespace {
 
 TEST(CallFilter, programs_are_whole_instructions_and_fit_the_start_block) {
-  for (const auto& program : {start_filter(), call_filter(true), call_filter(false)}) {
+  for (const auto& program : {start_filter(), call_filter()}) {
     ASSERT_TRUE(program) << program.error().message;
     EXPECT_FALSE(program->empty());
     EXPECT_EQ(program->size() % sizeof(sock_filter), 0u);
@@ -20,7 +20,7 @@ TEST(CallFilter, programs_are_whole_instructions_and_fit_the_start_block) {
 }
 
 TEST(CallFilter, the_process_number_is_left_open_in_one_place) {
-  const auto program = call_filter(true);
+  const auto program = call_filter();
   ASSERT_TRUE(program);
   const auto* const instructions = reinterpret_cast<const sock_filter*>(program->data());
   int places = 0;

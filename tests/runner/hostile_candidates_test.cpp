@@ -95,8 +95,22 @@ TEST_P(HostileCandidate, writing_files_is_refused) {
   EXPECT_FALSE(fs::exists("/tmp/kagent-test-written"));
 }
 
-TEST_P(HostileCandidate, files_that_are_no_system_libraries_cannot_be_read) {
-  EXPECT_EQ(answer(kReadFile), GetParam() == kSandboxed ? -ENOENT : -EACCES);
+TEST_P(HostileCandidate, looking_at_files_is_refused) {
+  EXPECT_THAT(call(kReadFile), EndsWith(Outcome::policy_violation, "called openat()"));
+  EXPECT_THAT(call(kOpenMissingFile), EndsWith(Outcome::policy_violation, "called openat()"));
+  EXPECT_THAT(call(kStatFile), EndsWith(Outcome::policy_violation, "called newfstatat()"));
+  EXPECT_THAT(call(kAskForFile), EndsWith(Outcome::policy_violation, "called "));
+  EXPECT_EQ(answer(kStatByStream), -EACCES);
+  for (const long number : {SYS_openat2, SYS_statx, SYS_faccessat, SYS_faccessat2, SYS_readlinkat, SYS_getdents64,
+                            SYS_statfs, SYS_getcwd, SYS_chdir, SYS_getxattr, SYS_inotify_init1})
+    EXPECT_THAT(call(kSystemCall + static_cast<int>(number)),
+                EndsWith(Outcome::policy_violation, "called " + system_call_name(static_cast<int>(number)) + "()"));
+}
+
+TEST_P(HostileCandidate, new_code_is_refused) {
+  EXPECT_THAT(call(kMapCode), EndsWith(Outcome::policy_violation, "called mmap()"));
+  EXPECT_THAT(call(kRewriteCode), EndsWith(Outcome::policy_violation, "called mprotect()"));
+  EXPECT_THAT(call(kRewriteCodeByKey), EndsWith(Outcome::policy_violation, "called pkey_mprotect()"));
 }
 
 TEST_P(HostileCandidate, sockets_are_refused) {
@@ -174,7 +188,8 @@ TEST_P(HostileCandidate, writes_beside_a_buffer_show_in_its_guards) {
     const auto images = session->read(0);
     ASSERT_TRUE(images);
     EXPECT_FALSE(image(*images, "y").guards_intact);
-    EXPECT_EQ(image(*images, "y").first_damage, offset);
+    // A byte of what was written may happen to be the guard's own.
+    EXPECT_THAT(image(*images, "y").first_damage, testing::AllOf(testing::Ge(offset), testing::Lt(offset + 4)));
     EXPECT_TRUE(image(*images, "x").guards_intact);
   }
 }
@@ -244,6 +259,7 @@ TEST_P(HostileCandidate, static_initialisers_are_bound_as_well) {
   EXPECT_THAT(first_step("crashes"), EndsWith(Outcome::crashed, "SIGILL"));
   EXPECT_THAT(first_step("exits"), EndsWith(Outcome::crashed, "exited with 0 before its first call"));
   EXPECT_THAT(first_step("connects"), EndsWith(Outcome::policy_violation, "called socket()"));
+  EXPECT_THAT(first_step("reads"), EndsWith(Outcome::policy_violation, "called openat()"));
   EXPECT_THAT(first_step("connects_early"), EndsWith(Outcome::policy_violation, "SIGSYS"));
   limits_.start = 300ms;
   EXPECT_THAT(first_step("loops"), EndsWith(Outcome::timed_out, "no answer within 0.3 s"));

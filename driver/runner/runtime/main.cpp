@@ -43,6 +43,7 @@ constexpr int kSignalExitStatus = 128;               // as a shell tells a signa
 TickSource tick_source;
 std::uint64_t sweep_bytes, sentinel_seed;
 
+StartBlock* start_block = nullptr;
 unsigned char* area = nullptr;
 Slot slots[kSlots];
 unsigned char* sweep_area = nullptr;
@@ -105,24 +106,30 @@ void install_filter(StartBlock& start) {
     end_process(1);
 }
 
-// Before any initialiser of the candidate's.
+// Before any initialiser at all.
 void prepare_process(int, char**, char**) {
   const long at =
       system_call(SYS_mmap, 0L, static_cast<long>(kExchangeBytes), PROT_READ | PROT_WRITE, MAP_SHARED, kExchange, 0);
   if (at < 0 && at > -4096) end_process(1);
-  auto& start = *reinterpret_cast<StartBlock*>(at);
-  tick_source = start.tick_source;
-  sweep_bytes = start.sweep_bytes;
-  sentinel_seed = start.sentinel_seed;
+  start_block = reinterpret_cast<StartBlock*>(at);
+  tick_source = start_block->tick_source;
+  sweep_bytes = start_block->sweep_bytes;
+  sentinel_seed = start_block->sentinel_seed;
   area = reinterpret_cast<unsigned char*>(at) + kStartBytes;
   system_call(SYS_close, kExchange);
   take_signals();
-  install_filter(start);
-  start.started = 1;
-  system_call(SYS_munmap, at, kStartBytes);
+  start_block->started = 1;
+}
+
+// After the initialisers of shared libraries, which may read what they need to know of the machine, and before any of
+// the candidate's.
+void close_process(int, char**, char**) {
+  install_filter(*start_block);
+  system_call(SYS_munmap, start_block, kStartBytes);
 }
 
 [[gnu::section(".preinit_array"), gnu::used]] void (*const first_of_all)(int, char**, char**) = prepare_process;
+[[gnu::section(".init_array.00000"), gnu::used]] void (*const first_of_program)(int, char**, char**) = close_process;
 
 // Evicts the private caches: code and the candidate's own tables too, which flush() does not know of.
 void sweep() {

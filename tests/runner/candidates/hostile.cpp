@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -19,10 +20,13 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "runner/protocol.h"
+
+extern "C" int runtime_main() asm("main");
 
 namespace {
 
@@ -85,6 +89,16 @@ void forge_reply() {
 int raise_limit() {
   const rlimit none{RLIM_INFINITY, RLIM_INFINITY};
   return setrlimit(RLIMIT_DATA, &none);
+}
+
+// Tells the sandbox from elsewhere without opening anything.
+int look_at(int folder, int flags) {
+  struct stat state {};
+  return fstatat(folder, "/etc", &state, flags);
+}
+
+void* page_of_runtime() {
+  return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(&runtime_main) / 4096 * 4096);
 }
 
 int bind_to_cpu() {
@@ -153,6 +167,27 @@ extern "C" void entry(float* x, float* y, int n, int mode) {
       break;
     case kReadFile:
       answer(open("/etc/passwd", O_RDONLY));
+      break;
+    case kOpenMissingFile:
+      answer(std::fopen("/root/.bashrc", "r") != nullptr);
+      break;
+    case kStatFile:
+      answer(look_at(AT_FDCWD, 0));
+      break;
+    case kStatByStream:
+      answer(look_at(STDOUT_FILENO, AT_EMPTY_PATH));
+      break;
+    case kAskForFile:
+      answer(access("/root/.bashrc", R_OK));
+      break;
+    case kMapCode:
+      answer(mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? -1 : 0);
+      break;
+    case kRewriteCode:
+      answer(mprotect(page_of_runtime(), 4096, PROT_READ | PROT_WRITE | PROT_EXEC));
+      break;
+    case kRewriteCodeByKey:
+      answer(syscall(SYS_pkey_mprotect, page_of_runtime(), 4096, PROT_READ | PROT_WRITE | PROT_EXEC, -1));
       break;
     case kSocket:
       answer(socket(AF_INET, SOCK_STREAM, 0));

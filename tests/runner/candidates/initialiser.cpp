@@ -2,6 +2,7 @@
 // Acts before main(): INITIALISER says how.
 
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 
 #include <sys/socket.h>
@@ -24,6 +25,10 @@ namespace {
 #elif defined(INITIALISER_CONNECTS)
 [[gnu::constructor]] void act() {
   socket(AF_INET, SOCK_STREAM, 0);
+}
+#elif defined(INITIALISER_READS)
+[[gnu::constructor]] void act() {
+  std::fopen("/etc/ld.so.cache", "r");
 }
 #elif defined(INITIALISER_CONNECTS_EARLY)
 // Ahead of the runtime, where the program's own file comes first.
