@@ -13,10 +13,17 @@ namespace fs = std::filesystem;
 
 constexpr char kNotice[] = "// Written by kagent; changes are lost. `kagent explain` says why this was chosen.\n";
 
-std::string identifier(std::string text) {
-  for (char& character : text)
-    if (!std::isalnum(static_cast<unsigned char>(character))) character = '_';
-  return text;
+// Characters that no identifier has become their code, so that different names stay different.
+std::string identifier(const std::string& text) {
+  std::string result;
+  for (const char character : text) {
+    const auto code = static_cast<unsigned char>(character);
+    if (std::isalnum(code) || character == '_')
+      result += character;
+    else
+      result += fmt::format("_{:02x}", code);
+  }
+  return result;
 }
 
 std::string include_line(const fs::path& source) {
@@ -52,20 +59,24 @@ std::string isolated_name(const std::string& target, const std::string& kernel, 
   return "kagent_" + identifier(target) + "_" + identifier(kernel) + "_" + identifier(architecture);
 }
 
-Dispatcher dispatcher_source(const fs::path& source, const std::string& entry, const std::string& symbol,
-                             const std::string& target, const std::string& kernel,
-                             std::vector<DispatchedLevel> levels) {
-  // Highest first; the names sort that way.
-  std::ranges::sort(levels, std::greater<>{}, &DispatchedLevel::architecture);
+RenamedBaseline renamed_baseline(const fs::path& source, const std::string& entry) {
   const std::size_t colon = entry.rfind("::");
   const std::string last = colon == std::string::npos ? entry : entry.substr(colon + 2);
-  const std::string scope = colon == std::string::npos ? "::" : "::" + entry.substr(0, colon + 2);
-  const std::string baseline = last + "_kagent_baseline";
+  const std::string scope = colon == std::string::npos ? "" : entry.substr(0, colon + 2);
+  const std::string name = last + "_kagent_baseline";
+  return {fmt::format("#define {} {}\n{}#undef {}\n", last, name, include_line(source), last), scope + name};
+}
+
+Dispatcher dispatcher_source(const fs::path& source, const std::string& entry, const std::string& symbol,
+                             const std::string& target, const std::string& kernel, std::vector<DispatchedLevel> levels,
+                             bool hidden) {
+  // Highest first; the names sort that way.
+  std::ranges::sort(levels, std::greater<>{}, &DispatchedLevel::architecture);
+  const RenamedBaseline baseline = renamed_baseline(source, entry);
   const std::string resolver = isolated_name(target, kernel, "resolve");
 
   Dispatcher dispatcher;
-  dispatcher.source = fmt::format("{}#define {} {}\n{}#undef {}\n#include \"dispatch.inc\"\n", kNotice, last, baseline,
-                                  include_line(source), last);
+  dispatcher.source = kNotice + baseline.source + "#include \"dispatch.inc\"\n";
   std::string& text = dispatcher.resolver;
   text = kNotice;
   text += "#pragma GCC system_header\n";
@@ -77,10 +88,9 @@ Dispatcher dispatcher_source(const fs::path& source, const std::string& entry, c
       resolver);
   for (const DispatchedLevel& level : levels)
     text += fmt::format("  if ({}) return {};\n", supported(level.architecture), level.function);
-  text += fmt::format("  return reinterpret_cast<void (*)()>(&{}{});\n}}\n", scope, baseline);
-  text +=
-      fmt::format("extern \"C\" void {}() __asm__(\"{}\") __attribute__((ifunc(\"{}\"), visibility(\"default\")));\n",
-                  isolated_name(target, kernel, "entry"), symbol, resolver);
+  text += fmt::format("  return reinterpret_cast<void (*)()>(&::{});\n}}\n", baseline.entry);
+  text += fmt::format("extern \"C\" void {}() __asm__(\"{}\") __attribute__((ifunc(\"{}\"), visibility(\"{}\")));\n",
+                      isolated_name(target, kernel, "entry"), symbol, resolver, hidden ? "protected" : "default");
   return dispatcher;
 }
 

@@ -19,16 +19,26 @@ struct DispatchedLevel {
 // relative includes, __FILE__ and debug information are what they were.
 std::string baseline_source(const std::filesystem::path& source);
 
+// The baseline with its entry under another name, so that a dispatcher can take the entry's place.
+struct RenamedBaseline {
+  std::string source;  // text that includes it
+  std::string entry;   // the new name, qualified as in the spec
+};
+RenamedBaseline renamed_baseline(const std::filesystem::path& source, const std::string& entry);
+
 // The symbol under which a level's variant is linked: unique over targets, kernels and levels.
 std::string isolated_name(const std::string& target, const std::string& kernel, const std::string& architecture);
 
 // Baseline under another name plus an ifunc that is resolved once, when the program is loaded, to the highest level
 // that the processor has. `entry` as in the spec, `symbol` its mangled name.
+// With `hidden` (the target hides its symbols by default) the entry is exported as protected: the library's own calls
+// then reach it whatever other libraries define.
 struct Dispatcher {
   std::string source;    // the main generated file
   std::string resolver;  // "dispatch.inc" beside it, which it includes
 };
 Dispatcher dispatcher_source(const std::filesystem::path& source, const std::string& entry, const std::string& symbol,
-                             const std::string& target, const std::string& kernel, std::vector<DispatchedLevel> levels);
+                             const std::string& target, const std::string& kernel, std::vector<DispatchedLevel> levels,
+                             bool hidden = false);
 
 }  // namespace kagent::build_step

@@ -42,21 +42,42 @@ std::optional<std::vector<fs::path>> cached(const toolchain::CompileCommand& com
   return headers;
 }
 
-}  // namespace
-
-std::string portable_path(const fs::path& path, const fs::path& folder) {
-  fs::path relative = path.lexically_normal().lexically_relative(folder.lexically_normal());
-  if (relative.empty() || *relative.begin() == "..") return path.filename().string();
+// `path` below `folder`, or nothing.
+std::optional<std::string> relative_to(const fs::path& path, const fs::path& folder) {
+  if (folder.empty()) return std::nullopt;
+  const fs::path relative = path.lexically_normal().lexically_relative(folder.lexically_normal());
+  if (relative.empty() || *relative.begin() == "..") return std::nullopt;
   return relative.generic_string();
 }
 
+}  // namespace
+
+std::vector<std::string> portable_names(const std::vector<fs::path>& paths, const OwnFolders& own) {
+  std::vector<std::string> names;
+  std::map<std::string, int> outside;
+  for (const fs::path& path : paths) {
+    const auto below = relative_to(path, own.build), inside = relative_to(path, own.project);
+    // Either folder may lie in the other: the inner one names the path.
+    if (below && (!inside || below->size() < inside->size())) {
+      names.push_back("${BUILD}/" + *below);
+    } else if (inside) {
+      names.push_back(*inside);
+    } else {
+      std::string name = path.filename().string();
+      if (const int number = ++outside[name]; number > 1) name += "#" + std::to_string(number);
+      names.push_back(std::move(name));
+    }
+  }
+  return names;
+}
+
 Result<HeaderList> list_headers(const toolchain::CompileCommand& command, const fs::path& source,
-                                const std::string& source_hash, const fs::path& project, const fs::path& cache_file) {
+                                const std::string& source_hash, const OwnFolders& own, const fs::path& cache_file) {
   HeaderList list;
   if (auto known = cached(command, source_hash, cache_file)) {
     list.paths = std::move(*known);
   } else {
-    auto headers = toolchain::included_headers(command, source);
+    auto headers = toolchain::included_headers(command, source, {own.project, own.build});
     if (!headers) return std::unexpected(headers.error());
     list.paths = std::move(*headers);
     auto print = fingerprint(command, source_hash, list.paths);
@@ -66,10 +87,11 @@ Result<HeaderList> list_headers(const toolchain::CompileCommand& command, const 
     // Only a cache: without it the compiler is asked again.
     (void)util::write_file_if_different(cache_file, root.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
   }
-  for (const fs::path& path : list.paths) {
-    auto hash = util::sha256_file(path);
+  const std::vector<std::string> names = portable_names(list.paths, own);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    auto hash = util::sha256_file(list.paths[i]);
     if (!hash) return std::unexpected(hash.error());
-    list.hashes[portable_path(path, project)] = *hash;
+    list.hashes[names[i]] = *hash;
   }
   return list;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "build_step/kernel_context.h"
 
+#include <cctype>
+
 #include <fmt/core.h>
 
 #include "build_step/header_list.h"
@@ -20,14 +22,25 @@ void replace_all(std::string& text, const std::string& from, const std::string& 
     text.replace(at, from.size(), to);
 }
 
+// What CMake itself defines for every source of a shared library, and for none of a static one: no kernel computes
+// something else because of it.
+bool is_export_symbol(const std::string& definition, const std::string& target) {
+  std::string symbol = "-D" + target + "_EXPORTS";
+  for (std::size_t i = 2; i < symbol.size(); ++i)
+    if (!std::isalnum(static_cast<unsigned char>(symbol[i]))) symbol[i] = '_';
+  return definition == symbol;
+}
+
 Result<void> hash_golden(KernelContext& context) {
-  for (const fs::path& file : context.spec.files) {
+  const std::vector<std::string> names = portable_names(context.spec.files, {context.spec.folder, {}});
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const fs::path& file = context.spec.files[i];
     auto hash = util::sha256_file(file);
     if (!hash) return std::unexpected(hash.error());
     if (file.filename() == "kernel.json" && file.parent_path() == context.spec.folder)
       context.key.spec = *hash;
     else
-      context.key.golden[portable_path(file, context.spec.folder)] = *hash;
+      context.key.golden[names[i]] = *hash;
   }
   return {};
 }
@@ -68,11 +81,13 @@ Result<KernelContext> load_context(const KernelRequest& request, const BuildOutp
   if (!command) return std::unexpected(command.error());
   context.command = std::move(*command);
   for (const std::string& definition : context.command.definitions())
-    context.key.definitions += portable_text(definition, request) + "\n";
+    if (!is_export_symbol(definition, request.target))
+      context.key.definitions += portable_text(definition, request) + "\n";
   context.key.standard = context.command.standard();
 
-  auto headers = list_headers(context.command, request.source, context.key.source, request.project_dir,
-                              request.file.parent_path() / ("headers-" + output.architecture + ".json"));
+  auto headers =
+      list_headers(context.command, request.source, context.key.source, {request.project_dir, request.build_dir},
+                   request.file.parent_path() / ("headers-" + output.architecture + ".json"));
   if (!headers) return std::unexpected(headers.error());
   context.headers = std::move(headers->paths);
   context.key.headers = std::move(headers->hashes);

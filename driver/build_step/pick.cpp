@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "build_step/pick.h"
 
+#include <algorithm>
 #include <set>
 
 #include <fmt/core.h>
@@ -59,6 +60,11 @@ Result<void> write_choices(const Pick& pick) {
                root.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
+bool hides_symbols(const Pick& pick) {
+  const auto& options = pick.contexts.front().command.options;
+  return std::ranges::find(options, "-fvisibility=hidden") != options.end();
+}
+
 Result<void> write_dispatch(const Pick& pick, const BuildOutput& main) {
   std::vector<DispatchedLevel> levels;
   std::string symbol;
@@ -70,7 +76,7 @@ Result<void> write_dispatch(const Pick& pick, const BuildOutput& main) {
   }
   if (levels.empty()) return write(main.generated, baseline_source(pick.request.source));
   Dispatcher dispatcher = dispatcher_source(pick.request.source, pick.contexts.front().spec.entry, symbol,
-                                            pick.request.target, pick.request.kernel, levels);
+                                            pick.request.target, pick.request.kernel, levels, hides_symbols(pick));
   if (auto done = write(main.generated.parent_path() / "dispatch.inc", dispatcher.resolver); !done) return done;
   return write(main.generated, dispatcher.source);
 }

@@ -40,9 +40,10 @@ bool wants_tuning(const build_step::KernelContext& context, const store::Variant
   };
   if (request.tune == TuneMode::missing) {
     if (selection::has_result(require(build_step::selection_inputs(context, variants)))) return false;
-    auto trials = require(store::TrialStore::open(variants.state_folder() / "trials.sqlite"));
-    if (require(trials.conclusion(request.kernel, context.architecture, context.key.hash()))) return false;
     if (in_ci()) return say("CI is set in the environment, so MISSING acts as PICK"), false;
+    auto trials = store::TrialStore::open(variants.state_folder() / "trials.sqlite");
+    if (!trials) return say(trials.error().message), false;
+    if (require(trials->conclusion(request.kernel, context.architecture, context.key.hash()))) return false;
   }
   if (std::string why = obstacle(context); !why.empty()) return say(why), false;
   return true;

@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "loop/dispatch_check.h"
 #include "util/files.h"
 #include "util/hash.h"
 
@@ -42,6 +43,7 @@ toolchain::HostToolchainOptions host_toolchain_options(const build_step::KernelC
   result.visible = {context.request.project_dir, context.request.source.parent_path(), context.request.build_dir};
   result.covered = {context.spec.folder, context.request.project_dir / ".git", options.state_folder};
   result.allow_unsandboxed = options.allow_unsandboxed;
+  result.isolated = is_dispatched(context.request);
   return result;
 }
 
@@ -67,6 +69,10 @@ Result<std::unique_ptr<Workbench>> Workbench::open(const build_step::KernelConte
   auto baseline = compile_own(*bench->toolchain_, context.request.source.string(), text, bench->folder_ / "baseline");
   if (!baseline) return std::unexpected(baseline.error());
   bench->baseline_ = std::move(*baseline);
+
+  if (is_dispatched(context.request))
+    if (auto done = check_dispatch(context, tools, bench->folder_ / "renamed"); !done)
+      return std::unexpected(done.error());
 
   if (const auto& reference = context.spec.reference) {
     progress.on_event(Preparing{"compiling the reference"});

@@ -114,8 +114,13 @@ Result<std::vector<Entry>> find_entries_anywhere(std::string_view text, const fs
   return entries;
 }
 
+// CMake escapes '$' in the database as if a build tool would read it: "\\$$" for one.
 std::vector<std::string> words_of(const Entry& entry) {
-  return entry.arguments.empty() ? util::split_shell_words(entry.command) : entry.arguments;
+  if (!entry.arguments.empty()) return entry.arguments;
+  std::vector<std::string> words = util::split_shell_words(entry.command);
+  for (std::string& word : words)
+    for (std::size_t at = word.find("$$"); at != word.npos; at = word.find("$$", at + 1)) word.erase(at, 1);
+  return words;
 }
 
 // The configuration that a multi-config generator defines for the entry, or nothing.

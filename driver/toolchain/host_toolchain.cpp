@@ -135,7 +135,8 @@ std::string compiler_version(const std::string& output) {
 // What messages count lines from: a rendered candidate has its tunables on top, then "#line 1".
 std::string_view counted_text(std::string_view text) {
   std::string_view rest = text;
-  while (rest.starts_with("#define ") && rest.find('\n') != rest.npos) rest.remove_prefix(rest.find('\n') + 1);
+  while ((rest.starts_with("#define ") || rest.starts_with("#undef ")) && rest.find('\n') != rest.npos)
+    rest.remove_prefix(rest.find('\n') + 1);
   return rest.starts_with("#line 1 ") ? rest.substr(std::min(rest.find('\n'), rest.size() - 1) + 1) : text;
 }
 
@@ -294,6 +295,8 @@ Result<CompileResult> HostToolchain::compile(const CompileJob& job) {
   if (*rejected) return answer(**std::move(rejected));
   const auto symbols = symbols_of(work);
   if (!symbols) return std::unexpected(symbols.error());
+  if (options_.isolated)
+    if (const std::string problem = state_problem(*symbols); !problem.empty()) return answer(compile_failure(problem));
   const EntryLookup entry = examine(*symbols);
   if (!entry.symbol) return answer(compile_failure(entry.problem));
   const auto shim = shim_for(entry.symbol->mangled);

@@ -24,6 +24,7 @@ struct HostToolchainOptions {
   std::vector<std::filesystem::path> covered;  // folders that it may not: golden data, .git, kagent's state
   std::chrono::milliseconds time_limit{60'000};
   bool allow_unsandboxed = false;
+  bool isolated = false;  // each level of one program gets a copy of its own: a source that keeps state is refused
 };
 
 // The host C++ compiler, sandboxed. Object files are equal for equal programs, wherever the work folder lies.
@@ -40,9 +41,11 @@ HostToolchainOptions reference_options(const HostToolchainOptions& options, cons
 std::vector<std::string> compile_words(const HostToolchainOptions& options, const std::filesystem::path& source,
                                        const std::filesystem::path& object);
 
-// Project headers that `source` includes, from the compiler's own dependency output (system headers left out):
-// absolute, sorted. Runs the compiler's preprocessor.
+// Project headers that `source` includes, from the compiler's own dependency output: absolute, sorted. Headers of the
+// machine are left out (below /usr, or in folders that the options call system ones), unless they lie in one of
+// `own_folders`: what belongs to the project does so however it is included. Runs the compiler's preprocessor.
 Result<std::vector<std::filesystem::path>> included_headers(const CompileCommand& command,
-                                                            const std::filesystem::path& source);
+                                                            const std::filesystem::path& source,
+                                                            const std::vector<std::filesystem::path>& own_folders);
 
 }  // namespace kagent::toolchain

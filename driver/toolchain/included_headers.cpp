@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::chrono::seconds kPreprocessLimit{60};
 
-// Prerequisites of the one rule that `-MM` prints: "a.o: /s/a.cpp /s/b\ c.h \<newline> ...", with "$$" for '$'.
+// Prerequisites of the one rule that `-M` prints: "a.o: /s/a.cpp /s/b\ c.h \<newline> ...", with "$$" for '$'.
 std::vector<std::string> parse_prerequisites(std::string_view rule) {
   std::vector<std::string> names;
   std::string name;
@@ -45,56 +45,33 @@ std::vector<std::string> parse_prerequisites(std::string_view rule) {
 }
 
 // CMake's own wrapper around a target's precompiled headers, or kagent's around that one: its text has the paths of
-// this machine.
+// this machine. What it includes is listed too, although the wrapper calls itself a system header.
 bool is_precompiled_header(const fs::path& file) {
   const std::string name = file.filename().string();
   return name.starts_with("cmake_pch.");
 }
 
-// Adds what the wrapper includes as options of its own. It calls itself a system header, and `-MM` leaves out whatever
-// is included from one.
-Result<void> include_contents(const fs::path& wrapper, std::vector<std::string>& options) {
-  const auto text = util::read_file(wrapper);
-  if (!text) return std::unexpected(text.error());
-  std::istringstream lines(*text);
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with("#include ")) continue;
-    const std::size_t start = line.find_first_of("\"<") + 1, end = line.find_last_of("\">");
-    if (start == 0 || end == line.npos || end < start) continue;
-    const std::string name = line.substr(start, end - start);
-    if (is_precompiled_header(name)) {
-      if (auto done = include_contents(wrapper.parent_path() / name, options); !done) return done;
-      continue;
-    }
-    options.push_back("-include");
-    options.push_back(name);
-  }
-  return {};
+bool lies_in(const fs::path& file, const fs::path& folder) {
+  const fs::path relative = file.lexically_relative(folder.lexically_normal());
+  return !relative.empty() && *relative.begin() != "..";
 }
 
-Result<std::vector<std::string>> options_without_wrappers(const CompileCommand& command) {
-  std::vector<std::string> options;
-  for (std::size_t i = 0; i < command.options.size(); ++i) {
-    const std::string& option = command.options[i];
-    if (option == "-include" && i + 1 < command.options.size() && is_precompiled_header(command.options[i + 1])) {
-      if (auto done = include_contents(command.directory / command.options[++i], options); !done)
-        return std::unexpected(done.error());
-    } else {
-      options.push_back(option);
-    }
-  }
-  return options;
+// Folders whose headers belong to the machine: the system's, and those that the options call so.
+std::vector<fs::path> system_folders(const CompileCommand& command) {
+  std::vector<fs::path> folders{"/usr", "/lib", "/lib64", command.compiler.parent_path().parent_path()};
+  for (std::size_t i = 0; i + 1 < command.options.size(); ++i)
+    if (command.options[i] == "-isystem") folders.push_back(command.directory / command.options[i + 1]);
+  return folders;
 }
 
 }  // namespace
 
-Result<std::vector<fs::path>> included_headers(const CompileCommand& command, const fs::path& source) {
-  const auto options = options_without_wrappers(command);
-  if (!options) return std::unexpected(options.error());
+Result<std::vector<fs::path>> included_headers(const CompileCommand& command, const fs::path& source,
+                                               const std::vector<fs::path>& own_folders) {
   util::Command preprocess;
   preprocess.argv = {command.compiler.string()};
-  preprocess.argv.insert(preprocess.argv.end(), options->begin(), options->end());
-  for (const char* word : {"-MM", "-fdiagnostics-color=never"}) preprocess.argv.push_back(word);
+  preprocess.argv.insert(preprocess.argv.end(), command.options.begin(), command.options.end());
+  for (const char* word : {"-M", "-fdiagnostics-color=never"}) preprocess.argv.push_back(word);
   preprocess.argv.push_back(source.string());
   preprocess.working_folder = command.directory;
   preprocess.environment = util::minimal_environment();
@@ -106,10 +83,15 @@ Result<std::vector<fs::path>> included_headers(const CompileCommand& command, co
     return failure("cannot read the headers of '" + source.string() + "': " + reason.substr(0, reason.find('\n')),
                    "make the source compile first");
   }
+  const std::vector<fs::path> system = system_folders(command);
+  const auto in_any = [](const fs::path& file, const std::vector<fs::path>& folders) {
+    return std::ranges::any_of(folders, [&](const fs::path& folder) { return lies_in(file, folder); });
+  };
   std::vector<fs::path> headers;
   for (const std::string& name : parse_prerequisites(finished->standard_output)) {
     const fs::path header = (command.directory / name).lexically_normal();
-    if (header != source.lexically_normal() && !is_precompiled_header(header)) headers.push_back(header);
+    if (header == source.lexically_normal() || is_precompiled_header(header)) continue;
+    if (in_any(header, own_folders) || !in_any(header, system)) headers.push_back(header);
   }
   std::ranges::sort(headers);
   const auto repeated = std::ranges::unique(headers);

@@ -141,7 +141,7 @@ std::string kind_of(const Parameter& parameter) {
 
 std::string mismatch(std::string type, const Parameter& parameter) {
   std::string says = "'" + parameter.name + "' is " + kind_of(parameter) + std::string(name(parameter.dtype)) +
-                           ", but the function takes '" + type + "' there";
+                     ", but the function takes '" + type + "' there";
   if (!parameter.is_buffer()) return is_named_for(type, parameter.dtype) ? "" : says;
   remove_ending(type, " restrict");
   if (!remove_ending(type, "*")) return says;

@@ -92,4 +92,17 @@ std::string symbol_problem(const std::vector<Symbol>& symbols, const std::vector
   return {};
 }
 
+std::string state_problem(const std::vector<Symbol>& symbols) {
+  constexpr std::string_view kWritable = "dDbBCu";
+  for (const Symbol& symbol : symbols) {
+    // Every source that includes <iostream> has this one, which only counts.
+    const bool harmless = symbol.mangled == "_ZStL8__ioinit";
+    if (!harmless && kWritable.find(symbol.kind) != kWritable.npos)
+      return "the source keeps state in '" + util::clean(symbol.demangled, 200) +
+             "', and with ARCHITECTURES each level would have a copy of its own; move it to another source, or leave "
+             "ARCHITECTURES out";
+  }
+  return {};
+}
+
 }  // namespace kagent::toolchain

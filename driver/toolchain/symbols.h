@@ -29,4 +29,8 @@ bool take_readable_names(std::vector<Symbol>& symbols, const std::vector<Symbol>
 // `baseline` is empty while the baseline itself is looked at.
 std::string symbol_problem(const std::vector<Symbol>& symbols, const std::vector<Symbol>& baseline);
 
+// Why an object with these symbols cannot be one of several copies in a program: data that it writes to, of which each
+// copy would have its own. Empty if there is none.
+std::string state_problem(const std::vector<Symbol>& symbols);
+
 }  // namespace kagent::toolchain

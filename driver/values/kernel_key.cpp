@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "values/kernel_key.h"
 
+#include <sstream>
+
 #include "util/hash.h"
 
 namespace kagent {
@@ -17,6 +19,20 @@ std::string difference(const Parts& recorded, const Parts& current, const std::s
   for (const auto& [path, hash] : current)
     if (!recorded.contains(path)) return what + " " + path + " is new";
   return {};
+}
+
+// The first line in which two lists of definitions differ.
+std::string first_difference(const std::string& recorded, const std::string& current) {
+  std::istringstream before(recorded), now(current);
+  std::string was, is;
+  do {
+    was.clear();
+    is.clear();
+    std::getline(before, was);
+    std::getline(now, is);
+  } while (was == is && before && now);
+  const auto shown = [](const std::string& text) { return text.empty() ? std::string("nothing") : "'" + text + "'"; };
+  return shown(was) + " was there, " + shown(is) + " is now";
 }
 
 }  // namespace
@@ -40,7 +56,8 @@ std::string KernelKey::hash() const {
 std::string difference(const KernelKey& recorded, const KernelKey& current) {
   if (recorded.source != current.source) return "the source changed";
   if (std::string found = difference(recorded.headers, current.headers, "header"); !found.empty()) return found;
-  if (recorded.definitions != current.definitions) return "the definitions (-D) changed";
+  if (recorded.definitions != current.definitions)
+    return "the definitions changed: " + first_difference(recorded.definitions, current.definitions);
   if (recorded.standard != current.standard)
     return "the language standard changed from " + recorded.standard + " to " + current.standard;
   if (recorded.spec != current.spec) return "kernel.json changed";

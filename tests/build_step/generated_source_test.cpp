@@ -18,8 +18,12 @@ TEST(GeneratedSource, BaselineIsIncludedByItsPath) {
   EXPECT_THAT(baseline_source("/project/a \"b\".cpp"), HasSubstr("#include \"/project/a \\\"b\\\".cpp\"\n"));
 }
 
+TEST(GeneratedSource, IsolatedNamesOfDifferentKernelsDiffer) {
+  EXPECT_NE(isolated_name("ops", "a-b", "x86-64"), isolated_name("ops", "a_b", "x86-64"));
+}
+
 TEST(GeneratedSource, IsolatedNamesAreIdentifiers) {
-  EXPECT_EQ(isolated_name("my-ops", "soft.max", "x86-64-v3"), "kagent_my_ops_soft_max_x86_64_v3");
+  EXPECT_EQ(isolated_name("my-ops", "soft.max", "x86-64-v3"), "kagent_my_2dops_soft_2emax_x86_2d64_2dv3");
 }
 
 // Compiles a library with a dispatcher the way a build does, and runs a program that calls the entry.
@@ -37,14 +41,14 @@ class Dispatch : public ::testing::Test {
     if (!finished) return finished.error().message;
     return finished->standard_output + finished->standard_error;
   }
-  void write_dispatcher(const std::vector<DispatchedLevel>& levels) {
+  void write_dispatcher(const std::vector<DispatchedLevel>& levels, bool hidden = false) {
     write("kernel.h", "namespace ops { const char* which(const float* x, long long n); }\n");
     write("kernel.cpp",
           "#include \"kernel.h\"\nconst char* ops::which(const float*, long long) { return \"baseline\"; }\n");
     write("level.cpp", "extern \"C\" const char* level_function(const float*, long long) { return \"level\"; }\n");
     write("main.cpp", "#include <cstdio>\n#include \"kernel.h\"\nint main() { std::puts(ops::which(nullptr, 1)); }\n");
-    const Dispatcher dispatcher =
-        dispatcher_source(folder_.path() / "kernel.cpp", "ops::which", "_ZN3ops5whichEPKfx", "ops", "which", levels);
+    const Dispatcher dispatcher = dispatcher_source(folder_.path() / "kernel.cpp", "ops::which", "_ZN3ops5whichEPKfx",
+                                                    "ops", "which", levels, hidden);
     write("generated.cpp", dispatcher.source);
     write("dispatch.inc", dispatcher.resolver);
   }
@@ -60,6 +64,17 @@ TEST_F(Dispatch, TakesALevelThatTheProcessorHas) {
 TEST_F(Dispatch, WorksInASharedLibraryWithHiddenSymbols) {
   write_dispatcher({{"x86-64", "level_function"}});
   EXPECT_EQ(shell("c++ -fPIC -fvisibility=hidden -shared -O2 generated.cpp level.cpp -o libops.so; "
+                  "c++ main.cpp -L. -lops -Wl,-rpath,. -o app; ./app"),
+            "level\n");
+}
+
+TEST_F(Dispatch, OfAHiddenEntryReachesTheLibrarysOwnWhateverTheProgramDefines) {
+  write_dispatcher({{"x86-64", "level_function"}}, true);
+  write("user.cpp", "#include \"kernel.h\"\nconst char* inside() { return ops::which(nullptr, 1); }\n");
+  write("main.cpp",
+        "#include <cstdio>\n#include \"kernel.h\"\nconst char* ops::which(const float*, long long) { return "
+        "\"the program's\"; }\nconst char* inside();\nint main() { std::puts(inside()); }\n");
+  EXPECT_EQ(shell("c++ -fPIC -shared -O2 generated.cpp level.cpp user.cpp -o libops.so; "
                   "c++ main.cpp -L. -lops -Wl,-rpath,. -o app; ./app"),
             "level\n");
 }

@@ -20,11 +20,13 @@ class IncludedHeaders : public testing::Test {
     ASSERT_TRUE(util::write_file_atomically(folder_.path() / name, text));
   }
   std::vector<fs::path> headers(std::vector<std::string> options = {}) {
-    const auto found = included_headers({folder_.path(), "/usr/bin/c++", std::move(options)}, folder_.path() / "k.cpp");
+    const auto found =
+        included_headers({folder_.path(), "/usr/bin/c++", std::move(options)}, folder_.path() / "k.cpp", own_);
     EXPECT_TRUE(found) << found.error().message;
     return found.value_or(std::vector<fs::path>{});
   }
   util::TemporaryFolder folder_;
+  std::vector<fs::path> own_;  // folders of the project
 };
 
 TEST_F(IncludedHeaders, are_those_of_the_project_sorted_and_once_each) {
@@ -46,6 +48,13 @@ TEST_F(IncludedHeaders, leave_system_folders_out) {
   write("sys/x.h", "");
   write("k.cpp", "#include <x.h>\n");
   EXPECT_THAT(headers({"-isystem", (folder_.path() / "sys").string()}), IsEmpty());
+}
+
+TEST_F(IncludedHeaders, of_the_project_count_also_where_an_option_calls_them_system_headers) {
+  write("sys/x.h", "");
+  write("k.cpp", "#include <x.h>\n");
+  own_ = {folder_.path()};
+  EXPECT_THAT(headers({"-isystem", (folder_.path() / "sys").string()}), ElementsAre(folder_.path() / "sys/x.h"));
 }
 
 TEST_F(IncludedHeaders, have_names_with_spaces_dollars_and_hashes) {
@@ -74,7 +83,7 @@ TEST_F(IncludedHeaders, are_none_for_a_source_without_includes) {
 
 TEST_F(IncludedHeaders, name_a_missing_one) {
   write("k.cpp", "#include \"none.h\"\n");
-  const auto found = included_headers({folder_.path(), "/usr/bin/c++", {}}, folder_.path() / "k.cpp");
+  const auto found = included_headers({folder_.path(), "/usr/bin/c++", {}}, folder_.path() / "k.cpp", {});
   ASSERT_FALSE(found);
   EXPECT_THAT(found.error().message, HasSubstr("k.cpp:1:10: fatal error: none.h: No such file or directory"));
 }

@@ -14,7 +14,7 @@ TEST(Candidate, TunablesAreDefinedOnTopAndLinesStillCountFromTheSource) {
   const Candidate candidate{
       .source = "int f();\n", .tunables = {{"VECTOR", 4}, {"BLOCK", -1}}, .proposer = {}, .hypothesis = {}};
   EXPECT_EQ(render(candidate, "kernels/f.cpp"),
-            "#define BLOCK -1\n#define VECTOR 4\n#line 1 \"kernels/f.cpp\"\nint f();\n");
+            "#undef BLOCK\n#define BLOCK -1\n#undef VECTOR\n#define VECTOR 4\n#line 1 \"kernels/f.cpp\"\nint f();\n");
 }
 
 TEST(Candidate, TheSameCandidateRendersTheSameText) {
