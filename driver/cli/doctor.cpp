@@ -42,7 +42,7 @@ Finding tool(const std::string& part, std::vector<std::string> argv, const std::
 
 std::vector<Finding> examine(const DoctorOptions& options) {
   std::vector<Finding> findings;
-  findings.push_back({"machine", true, toolchain::machine_description() + ", " + toolchain::machine_level(), ""});
+  findings.push_back({"machine", true, toolchain::machine_description(), ""});
   findings.push_back(
       tool("C++ compiler", {"c++", "--version"}, "nothing can be tuned; builds name their own compiler"));
   findings.push_back(tool("binutils", {"nm", "--version"}, "nothing can be tuned: nm, ld and objcopy are used"));
@@ -56,8 +56,8 @@ std::vector<Finding> examine(const DoctorOptions& options) {
     findings.push_back({"repository", variants->has_git(), util::clean(variants->description()),
                         "variants live in the build folder, and are lost with it"});
   else
-    findings.push_back({"repository", false, util::clean(variants.error().message + "; " + variants.error().fix),
-                        "variants come from variants/ alone"});
+    findings.push_back(
+        {"repository", false, util::clean(variants.error().message), "variants come from variants/ alone"});
   Finding runtime{"runtime library", true, "", "nothing can be tuned"};
   try {
     runtime.found = find_runtime({}).string();

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -56,13 +61,27 @@ int run(int argc, char** argv) {
   add_report(app, action);
   add_doctor(app, action);
   add_isolate(app, action);
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  if (argc > 1 && argv[1][0] != '-' && std::ranges::find(names, argv[1]) == names.end()) {
+    const std::string near = util::nearest(argv[1], names);
+    complain(fmt::format("there is no command '{}'", argv[1]),
+             near.empty() ? "kagent --help lists them" : "did you mean " + near + "?");
+    return kWrongUse;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kDone : kWrongUse;
+    if (error.get_exit_code() == 0) return app.exit(error);
+    const auto chosen = app.get_subcommands();
+    complain(error.what(), fmt::format("kagent {}{}--help", chosen.empty() ? "" : chosen.front()->get_name(),
+                                       chosen.empty() ? "" : " "));
+    return kWrongUse;
   }
   try {
-    return action();
+    const int code = action();
+    if (std::fflush(stdout) != 0) throw UserError("cannot write the output: " + std::string(std::strerror(errno)));
+    return code;
   } catch (const UserError& error) {
     complain(error.what(), error.fix());
     return kWrongUse;

@@ -14,6 +14,8 @@ volatile std::sig_atomic_t signal_count = 0;
 extern "C" void on_signal(int number) {
   signal_count = signal_count + 1;
   if (signal_count > 1) _exit(128 + number);
+  constexpr char kNotice[] = "\nkagent: ending after the current step; what is finished is kept. Again: end at once.\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kNotice, sizeof kNotice - 1);
 }
 
 }  // namespace

@@ -132,7 +132,7 @@ Sampled<Decision> Contest::run() {
 
 Result<Measured> measure(runner::Runner& runner, const KernelSpec& spec, const Binary& incumbent,
                          const Binary& candidate, const MeasurementOptions& options) {
-  auto lane = MeasuringLane::enter(options.lane, "measuring " + spec.kernel, options.waiting);
+  auto lane = MeasuringLane::enter(options.lane, "measuring " + spec.kernel, options.waiting, options.interrupted);
   if (!lane) {
     if (options.interrupted && options.interrupted()) return Measured{Outcome::ok, {}, {}, true};
     return std::unexpected(lane.error());

@@ -51,7 +51,8 @@ Result<fs::path> lane_folder() {
 }
 
 Result<MeasuringLane> MeasuringLane::enter(const fs::path& folder, const std::string& what,
-                                           const std::function<void(const std::string&)>& waiting) {
+                                           const std::function<void(const std::string&)>& waiting,
+                                           const std::function<bool()>& give_up) {
   const auto chosen = folder.empty() ? lane_folder() : Result<fs::path>(folder);
   if (!chosen) return std::unexpected(chosen.error());
   // Whoever waits for the lane holds the queue's lock meanwhile, so that one who has just left it and comes back at
@@ -60,9 +61,9 @@ Result<MeasuringLane> MeasuringLane::enter(const fs::path& folder, const std::st
   const auto tell_once = [&](const std::string& holder) {
     if (waiting && !std::exchange(told, true)) waiting(holder);
   };
-  auto queue = util::FileLock::acquire(*chosen / "kagent-measuring-queue.lock", what, tell_once);
+  auto queue = util::FileLock::acquire(*chosen / "kagent-measuring-queue.lock", what, tell_once, give_up);
   if (!queue) return std::unexpected(queue.error());
-  auto lock = util::FileLock::acquire(*chosen / "kagent-measuring.lock", what, tell_once);
+  auto lock = util::FileLock::acquire(*chosen / "kagent-measuring.lock", what, tell_once, give_up);
   if (!lock) return std::unexpected(lock.error());
   return MeasuringLane(std::move(*lock));
 }

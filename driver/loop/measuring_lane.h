@@ -23,7 +23,8 @@ class MeasuringLane {
   // Waits until it is free, in turn with others who wait. An empty folder means lane_folder(). `waiting` is called once
   // with the holder if it is not.
   static Result<MeasuringLane> enter(const std::filesystem::path& folder, const std::string& what,
-                                     const std::function<void(const std::string&)>& waiting);
+                                     const std::function<void(const std::string&)>& waiting,
+                                     const std::function<bool()>& give_up = {});
 
  private:
   explicit MeasuringLane(util::FileLock lock) : lock_(std::move(lock)) {}

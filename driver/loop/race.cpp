@@ -130,7 +130,7 @@ Sampled<void> Race::run(std::vector<Entry>& entries) {
 
 Result<std::vector<Raced>> race(runner::Runner& runner, const KernelSpec& spec, const Binary& anchor,
                                 const std::vector<Binary>& candidates, const MeasurementOptions& options) {
-  auto lane = MeasuringLane::enter(options.lane, "racing " + spec.kernel, options.waiting);
+  auto lane = MeasuringLane::enter(options.lane, "racing " + spec.kernel, options.waiting, options.interrupted);
   if (!lane) {
     if (options.interrupted && options.interrupted()) return std::vector<Raced>(candidates.size());
     return std::unexpected(lane.error());

@@ -52,11 +52,13 @@ bool has_contraction(const KernelSpec& spec) {
   return std::ranges::any_of(spec.tolerance, [](const auto& entry) { return entry.second.contraction; });
 }
 
-Result<Called> call_once(runner::Session& session, const CallInputs& inputs, const runner::CallLayout& layout) {
+namespace {
+
+// Calls on buffers that `ready` says were laid out, and reads them.
+Result<Called> call_prepared(runner::Session& session, const Result<RunResult>& ready) {
+  if (!ready) return std::unexpected(ready.error());
   Called called;
-  auto prepared = session.prepare(0, inputs, layout);
-  if (!prepared) return std::unexpected(prepared.error());
-  called.result = *prepared;
+  called.result = *ready;
   if (called.result.outcome != Outcome::ok) return called;
   auto ran = session.call(0);
   if (!ran) return std::unexpected(ran.error());
@@ -71,6 +73,16 @@ Result<Called> call_once(runner::Session& session, const CallInputs& inputs, con
   if (!after) return std::unexpected(after.error());
   called.result = *after;
   return called;
+}
+
+}  // namespace
+
+Result<Called> call_once(runner::Session& session, const CallInputs& inputs, const runner::CallLayout& layout) {
+  return call_prepared(session, session.prepare(0, inputs, layout));
+}
+
+Result<Called> call_again(runner::Session& session, const CallInputs& inputs, std::uint8_t poison) {
+  return call_prepared(session, session.refill(0, inputs, poison));
 }
 
 Result<Expected> ask_reference(const KernelSpec& spec, runner::Session& reference, const CallInputs& inputs) {

@@ -24,6 +24,8 @@ struct Called {
   std::vector<BufferImage> images;
 };
 Result<Called> call_once(runner::Session& session, const CallInputs& inputs, const runner::CallLayout& layout);
+// The same on the buffers of the call before, with other contents of the same shapes.
+Result<Called> call_again(runner::Session& session, const CallInputs& inputs, std::uint8_t poison);
 
 // The written parameters among the images; `widen` makes floating ones float64.
 std::map<std::string, Tensor> written_tensors(const KernelSpec& spec, std::vector<BufferImage> images, bool widen);

@@ -144,6 +144,10 @@ class Run {
     options.seed = secret_seed();
     options.budget = std::clamp(time_left(), kLeastMeasuring, options.budget);
     options.interrupted = interrupted_;
+    // Whatever is begun late in a run may still end, but not take longer than the whole run.
+    const std::chrono::duration<double> left = options_.time_budget - (Clock::now() - started_);
+    const auto least = std::chrono::milliseconds(10'000);
+    options.budget = std::clamp(std::chrono::duration_cast<std::chrono::milliseconds>(left), least, options.budget);
     options.waiting = [this](const std::string& holder) {
       progress_.on_event(Warning{"waiting for another measurement on this machine (" + holder + ")"});
     };
@@ -356,9 +360,16 @@ Result<TuningResult> tune(const build_step::KernelContext& context, store::Varia
       options.bench.state_folder / "locks" / (context.request.kernel + "-" + context.architecture + ".lock");
   std::error_code error;
   std::filesystem::create_directories(lock_file.parent_path(), error);
-  auto lock = util::FileLock::acquire(lock_file, "tuning " + context.request.kernel, [&](const std::string& holder) {
+  const auto tell = [&](const std::string& holder) {
     progress.on_event(Warning{"waiting for another run of this kernel (" + holder + ")"});
-  });
+  };
+  auto lock = util::FileLock::acquire(lock_file, "tuning " + context.request.kernel, tell, interrupted);
+  if (!lock && interrupted()) {
+    TuningResult result;
+    result.interrupted = true;
+    result.reason = "interrupted while it waited for another run of this kernel";
+    return result;
+  }
   if (!lock) return std::unexpected(lock.error());
   auto trials = store::TrialStore::open(options.bench.state_folder / "trials.sqlite");
   if (!trials) return std::unexpected(trials.error());

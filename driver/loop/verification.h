@@ -23,6 +23,8 @@ struct Check {
   Expected expected;
   verifier::BaselineErrors baseline_errors;
   std::int64_t elements = 0;  // over all buffers: what is cheap comes first
+  bool altered = false;       // the contents of the check before it but for a few elements, at the same addresses: what
+                              // remembers results by a sample of the contents gives the old ones
   bool timed = false;         // of a timed case: always after the untimed ones
 };
 

@@ -96,6 +96,7 @@ class Object {
     read_.insert(key);
     return *found;
   }
+  const std::string& place() const { return place_; }
   std::string place(const std::string& key) const { return place_ + "/" + key; }
   Object object(const std::string& key) { return {at(key), place(key)}; }
 
@@ -167,6 +168,13 @@ KernelKey read_key(Object object) {
   return key;
 }
 
+// A ratio of times with its interval, as a measurement can give it.
+void check_ratio(double ratio, double low, double high, const std::string& place) {
+  constexpr double kMost = 1e9;
+  if (!(ratio > 1 / kMost && ratio < kMost)) throw Flaw(place + "/ratio is not that of two times");
+  if (!(low > 0 && low <= high)) throw Flaw(place + "/low and /high are no interval");
+}
+
 CaseRatio read_case(Object object) {
   CaseRatio entry{.case_name = object.string("case"),
                   .weight = object.number("weight"),
@@ -178,6 +186,7 @@ CaseRatio read_case(Object object) {
                   .pairs = static_cast<int>(object.integer("pairs", 0, std::numeric_limits<int>::max())),
                   .comparison = read_comparison(object)};
   object.finish();
+  check_ratio(entry.ratio, entry.low, entry.high, object.place());
   return entry;
 }
 
@@ -195,6 +204,8 @@ Decision read_decision(Object object) {
   for (std::size_t i = 0; i < cases.size(); ++i)
     decision.cases.push_back(read_case({cases[i], object.place("cases") + "/" + std::to_string(i)}));
   object.finish();
+  check_ratio(decision.ratio, decision.low, decision.high, object.place());
+  if (!decision.accepted) throw Flaw(object.place("accepted") + " is false: nothing that was not accepted is kept");
   return decision;
 }
 

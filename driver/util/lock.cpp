@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 
@@ -18,6 +19,9 @@ namespace kagent::util {
 namespace fs = std::filesystem;
 
 namespace {
+
+// How long somebody who pressed Ctrl-C waits at most.
+constexpr int kAskAgainMs = 100;
 
 std::unexpected<StageError> lock_failure(const fs::path& file, int code) {
   return failure("cannot lock '" + file.string() + "': " + std::generic_category().message(code));
@@ -50,7 +54,8 @@ bool is_still_at(int descriptor, const fs::path& file) {
 
 // Opens and locks. An empty descriptor: somebody else holds it and `wait` is false.
 Result<Descriptor> open_and_lock(const fs::path& file, bool wait,
-                                 const std::function<void(const std::string&)>& waiting) {
+                                 const std::function<void(const std::string&)>& waiting,
+                                 const std::function<bool()>& give_up) {
   bool told = false;
   while (true) {
     Descriptor descriptor(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
@@ -60,7 +65,11 @@ Result<Descriptor> open_and_lock(const fs::path& file, bool wait,
       if (errno != EWOULDBLOCK) return lock_failure(file, errno);
       if (!wait) return Descriptor();
       if (waiting && !std::exchange(told, true)) waiting(holder_line(descriptor.get()));
-      // An interrupted wait ends with an error, so that Ctrl-C works where a handler only sets a flag.
+      if (give_up) {
+        if (give_up()) return failure("gave up waiting for '" + file.string() + "'");
+        ::poll(nullptr, 0, kAskAgainMs);
+        continue;
+      }
       if (::flock(descriptor.get(), LOCK_EX) != 0) return lock_failure(file, errno);
     }
     if (is_still_at(descriptor.get(), file)) return descriptor;
@@ -70,15 +79,16 @@ Result<Descriptor> open_and_lock(const fs::path& file, bool wait,
 }  // namespace
 
 Result<FileLock> FileLock::acquire(const fs::path& file, const std::string& what,
-                                   const std::function<void(const std::string& holder)>& waiting) {
-  auto descriptor = open_and_lock(file, true, waiting);
+                                   const std::function<void(const std::string& holder)>& waiting,
+                                   const std::function<bool()>& give_up) {
+  auto descriptor = open_and_lock(file, true, waiting, give_up);
   if (!descriptor) return std::unexpected(descriptor.error());
   write_holder(descriptor->get(), what);
   return FileLock(descriptor->release());
 }
 
 Result<std::optional<FileLock>> FileLock::try_acquire(const fs::path& file, const std::string& what) {
-  auto descriptor = open_and_lock(file, false, {});
+  auto descriptor = open_and_lock(file, false, {}, {});
   if (!descriptor) return std::unexpected(descriptor.error());
   if (!*descriptor) return std::optional<FileLock>();
   write_holder(descriptor->get(), what);

@@ -14,9 +14,11 @@ namespace kagent::util {
 // process dies, however it dies. The file holds "pid what" of the holder, for messages.
 class FileLock {
  public:
-  // Waits until it is free; `waiting` is called once, with the holder's line, if it is not free at once.
+  // Waits until it is free; `waiting` is called once, with the holder's line, if it is not free at once. While it waits
+  // it asks `give_up` several times a second, and ends with an error once that says so.
   static Result<FileLock> acquire(const std::filesystem::path& file, const std::string& what,
-                                  const std::function<void(const std::string& holder)>& waiting = {});
+                                  const std::function<void(const std::string& holder)>& waiting = {},
+                                  const std::function<bool()>& give_up = {});
   // Nothing if somebody else holds it.
   static Result<std::optional<FileLock>> try_acquire(const std::filesystem::path& file, const std::string& what);
 

@@ -105,6 +105,40 @@ TEST_F(Tuning, OfTunablesThatTheSourceDoesNotUseSaysSoAndStops) {
   }
 }
 
+TEST_F(Tuning, KeepsNothingThatRemembersResultsByASampleOfTheContents) {
+  project_.write("src/scale.cpp", R"(#include "scale.h"
+#ifndef WORK
+#define WORK 40
+#endif
+void scale(const float* x, float* y, int n) {
+  constexpr int work = WORK;
+  static float kept[20000], first, last;
+  static int size = -1;
+  const bool known = work == 1 && n > 3 && n == size && first == x[0] && last == x[n - 1];
+  for (int i = 0; i < n; ++i) {
+    float value = x[i];
+    for (int k = 1; k < work; ++k) {
+      volatile float slow = value;
+      value = slow;
+    }
+    y[i] = known ? kept[i] : 2 * value;
+    if (work == 1 && n <= 20000) kept[i] = y[i];
+  }
+  size = n;
+  if (n > 0) first = x[0], last = x[n - 1];
+}
+)");
+  tune_once(options());
+  int cheats = 0;
+  for (const Trial& trial : trials()) {
+    if (trial.candidate.tunables.at("WORK") != 1) continue;
+    ++cheats;
+    EXPECT_EQ(trial.outcome, Outcome::wrong_result) << trial.detail;
+    EXPECT_THAT(trial.detail, HasSubstr("large/altered"));
+  }
+  EXPECT_EQ(cheats, 1);
+}
+
 TEST_F(Tuning, OfABaselineThatIsWrongNamesTheElement) {
   project_.write("src/scale.cpp",
                  "#include \"scale.h\"\nvoid scale(const float* x, float* y, int n) "
