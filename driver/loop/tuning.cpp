@@ -144,10 +144,6 @@ class Run {
     options.seed = secret_seed();
     options.budget = std::clamp(time_left(), kLeastMeasuring, options.budget);
     options.interrupted = interrupted_;
-    // Whatever is begun late in a run may still end, but not take longer than the whole run.
-    const std::chrono::duration<double> left = options_.time_budget - (Clock::now() - started_);
-    const auto least = std::chrono::milliseconds(10'000);
-    options.budget = std::clamp(std::chrono::duration_cast<std::chrono::milliseconds>(left), least, options.budget);
     options.waiting = [this](const std::string& holder) {
       progress_.on_event(Warning{"waiting for another measurement on this machine (" + holder + ")"});
     };

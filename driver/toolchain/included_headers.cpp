@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <chrono>
-#include <sstream>
 
 #include "toolchain/diagnostics.h"
 #include "toolchain/host_toolchain.h"
-#include "util/files.h"
 #include "util/subprocess.h"
 #include "util/text.h"
 
