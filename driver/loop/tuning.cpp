@@ -128,7 +128,7 @@ class Run {
     incumbent_ = Incumbent{compiled.binary, std::move(choice.variant)};
     // So that the threshold for finalists is known before anything else is measured.
     auto raced = require(race(bench_->runner(), context_.spec, bench_->baseline(), {incumbent_.binary}, measuring()));
-    if (raced.front().outcome == Outcome::ok) incumbent_ratio_ = raced.front().ratio;
+    if (raced.front().outcome == Outcome::ok && raced.front().samples > 0) incumbent_ratio_ = raced.front().ratio;
   }
 
   // Of the time budget; negative once it is used up.

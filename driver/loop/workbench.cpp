@@ -24,7 +24,7 @@ Result<Binary> compile_own(toolchain::Toolchain& toolchain, const std::string& w
   auto compiled = toolchain.compile({text, folder});
   if (!compiled) return std::unexpected(compiled.error());
   if (compiled->outcome != Outcome::ok)
-    return failure(fmt::format("{} does not compile:\n{}", what, compiled->diagnostics),
+    return failure(fmt::format("{} cannot be compiled:\n{}", what, compiled->diagnostics),
                    "correct it; then build again");
   return compiled->binary;
 }
