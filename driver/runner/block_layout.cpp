@@ -108,6 +108,7 @@ Block buffer_block(const Parameter& parameter, std::uint64_t bytes, std::uint64_
     const std::uint64_t end = block.mapping_bytes - kPageBytes;
     block.data_offset = (end - bytes) / alignment * alignment;
     block.huge_pages = 0;
+    block.write_protected = block.kind == BlockKind::input && bytes > 0;
     return block;
   }
   const auto shift = static_cast<std::uint64_t>(std::max(layout.offset_elements, 0)) * element;

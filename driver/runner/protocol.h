@@ -77,7 +77,9 @@ enum class BlockKind : std::uint32_t { value, input, output, inout, workspace };
 //   [inaccessible page | sentinels | data | sentinels | inaccessible page]
 struct Block {
   BlockKind kind;
-  std::uint32_t huge_pages;  // data_offset then leads to a multiple of 2 MiB, plus data_shift
+  std::uint32_t huge_pages;       // data_offset then leads to a multiple of 2 MiB, plus data_shift
+  std::uint32_t write_protected;  // an input: cannot be written while it is called, but for timed calls
+  std::uint32_t reserved;
   std::uint64_t value;
   std::uint64_t mapping_bytes;  // a multiple of the page
   std::uint64_t data_offset;    // from the start of the mapping
@@ -100,11 +102,15 @@ inline constexpr std::size_t kMostRequestBytes = sizeof(Request) + kMostPieces *
 enum class ReplyKind : std::uint32_t {
   ready,  // main() was reached
   done,
-  no_memory,  // could not lay out the buffers: `code` is errno
-  deadly,     // the signal `code` at `address`
-  refused,    // the filter refused the system call `code`
-  tampered,   // somebody had set up signal handling before the runtime did
+  no_memory,    // could not lay out the buffers: `code` is errno
+  deadly,       // the signal `code` at `address`
+  refused,      // the filter refused the system call `code`
+  tampered,     // somebody had set up signal handling before the runtime did
+  wrote_input,  // the signal `code` at `address`, which is one of a protected input's
+  changed,      // the call changed what belongs to its caller: `code` is the Change
 };
+
+enum class Change : std::int32_t { none, registers, floating_modes, signal_mask, start_time };
 
 struct Reply {
   ReplyKind kind;

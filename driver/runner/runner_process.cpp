@@ -54,6 +54,22 @@ std::string signal_name(int signal) {
   return name != nullptr ? "SIG" + std::string(name) : "signal " + std::to_string(signal);
 }
 
+std::string changed_thing(std::int32_t change) {
+  switch (static_cast<protocol::Change>(change)) {
+    case protocol::Change::registers:
+      return "registers";
+    case protocol::Change::floating_modes:
+      return "floating-point environment";
+    case protocol::Change::signal_mask:
+      return "signal mask";
+    case protocol::Change::start_time:
+      return "start time";
+    case protocol::Change::none:
+      break;
+  }
+  return "state";
+}
+
 std::string last_line(const std::string& text) {
   std::string clean = util::clean(text, 4096);
   while (!clean.empty() && clean.back() == '\n') clean.pop_back();
@@ -145,6 +161,11 @@ RunResult RunnerProcess::reported(const Reply& reply) {
       return end(Outcome::policy_violation, fmt::format("called {}()", system_call_name(reply.code)));
     case ReplyKind::tampered:
       return end(Outcome::policy_violation, "handled SIGSYS itself");
+    case ReplyKind::wrote_input:
+      return end(Outcome::crashed,
+                 fmt::format("{} at {:#x}: wrote to an input", signal_name(reply.code), reply.address));
+    case ReplyKind::changed:
+      return end(Outcome::policy_violation, "changed its caller's " + changed_thing(reply.code));
     case ReplyKind::ready:
     case ReplyKind::done:
     case ReplyKind::no_memory:

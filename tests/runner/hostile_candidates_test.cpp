@@ -206,6 +206,30 @@ TEST_P(HostileCandidate, a_changed_input_is_seen) {
   EXPECT_EQ(image(*session->read(0), "x").contents.at(kCount - 1), -1);
 }
 
+TEST_P(HostileCandidate, an_input_that_is_changed_and_restored_is_seen_at_the_end_of_a_block) {
+  const CallLayout layout{.placement = Placement::end_of_block};
+  for (const Mode mode : {kRestoreInput, kChangeInput})
+    EXPECT_THAT(done(prepared(mode, layout)->call(0)), EndsWith(Outcome::crashed, "wrote to an input"));
+  const auto session = prepared(kScale, layout);
+  for (const float first : {3.0F, 4.0F}) {
+    ASSERT_THAT(done(session->call(0)), IsOk());
+    ASSERT_THAT(done(session->refill(0, call_inputs(kCount, kScale, first), 0)), IsOk());
+    ASSERT_THAT(done(session->call(0)), IsOk());
+    EXPECT_EQ(image(*session->read(0), "y").contents.at(1), 2 * (first + 1));
+  }
+}
+
+TEST_P(HostileCandidate, what_belongs_to_its_caller_stays_as_it_was) {
+  EXPECT_THAT(call(kBlockSignalsOnly), EndsWith(Outcome::policy_violation, "changed its caller's signal mask"));
+  EXPECT_THAT(call(kRoundUp), EndsWith(Outcome::policy_violation, "changed its caller's floating-point environment"));
+#if defined(__x86_64__)
+  for (const Mode mode : {kFlushDenormals, kRoundX87})
+    EXPECT_THAT(call(mode), EndsWith(Outcome::policy_violation, "changed its caller's floating-point environment"));
+  for (const Mode mode : {kChangeRegister, kChangeFramePointer, kSetDirection})
+    EXPECT_THAT(call(mode), EndsWith(Outcome::policy_violation, "changed its caller's registers"));
+#endif
+}
+
 TEST_P(HostileCandidate, writing_after_the_call_returned_is_noticed) {
   const auto session = prepared(kWriteLater);
   // Until its thread gets a processor in time.

@@ -14,12 +14,10 @@
 #include <sys/mman.h>
 
 #include "runner/protocol.h"
+#include "runner/runtime/guarded_call.h"
 #include "runner/runtime/slots.h"
 #include "runner/runtime/system.h"
 #include "runner/ticks.h"
-
-// Made for each entry: arguments[i] is the buffer, or leads to the value, of parameter i.
-extern "C" void kagent_call(void* const* arguments);
 
 namespace kagent::runner {
 
@@ -46,7 +44,9 @@ std::uint64_t sweep_bytes, sentinel_seed;
 StartBlock* start_block = nullptr;
 unsigned char* area = nullptr;
 Slot slots[kSlots];
+const Slot* protected_slot = nullptr;  // whose inputs cannot be written just now
 unsigned char* sweep_area = nullptr;
+unsigned long signal_mask = 0;
 alignas(64) unsigned char signal_stack[kSignalStackBytes];
 alignas(8) unsigned char packet[kMostRequestBytes];
 
@@ -58,6 +58,9 @@ void send(const Reply& reply) {
 void report_signal(int signal, siginfo_t* info, void*) {
   Reply reply{};
   reply.kind = signal == SIGSYS ? ReplyKind::refused : ReplyKind::deadly;
+  if (signal == SIGSEGV && protected_slot != nullptr &&
+      is_protected_input(*protected_slot, reinterpret_cast<std::uintptr_t>(info->si_addr)))
+    reply.kind = ReplyKind::wrote_input;
   reply.code = signal == SIGSYS ? info->si_syscall : signal;
   reply.address = signal == SIGSYS ? 0 : reinterpret_cast<std::uintptr_t>(info->si_addr);
   system_call(SYS_write, kSocket, reinterpret_cast<long>(&reply), sizeof reply);
@@ -66,6 +69,12 @@ void report_signal(int signal, siginfo_t* info, void*) {
 
 void set_action(int signal, const KernelAction* action, KernelAction* before) {
   system_call(SYS_rt_sigaction, signal, reinterpret_cast<long>(action), reinterpret_cast<long>(before), 8);
+}
+
+unsigned long blocked_signals() {
+  unsigned long mask = 0;
+  system_call(SYS_rt_sigprocmask, static_cast<long>(SIG_BLOCK), 0, reinterpret_cast<long>(&mask), sizeof mask);
+  return mask;
 }
 
 void take_signals() {
@@ -125,6 +134,8 @@ void prepare_process(int, char**, char**) {
 // the candidate's.
 void close_process(int, char**, char**) {
   install_filter(*start_block);
+  signal_mask = blocked_signals();
+  prepare_guarded_calls(tick_source, sentinel_seed);
   system_call(SYS_munmap, start_block, kStartBytes);
 }
 
@@ -143,14 +154,19 @@ void sweep() {
   for (std::uint64_t at = 0; at < sweep_bytes; at += kLineBytes) bytes[at] = static_cast<unsigned char>(bytes[at] + 1);
 }
 
+[[noreturn]] void report_change(Change change) {
+  Reply reply{};
+  reply.kind = ReplyKind::changed;
+  reply.code = static_cast<std::int32_t>(change);
+  send(reply);
+  end_process(1);
+}
+
 // Ticks that the call took.
-std::uint64_t timed_call(Slot& slot) {
-  asm volatile("" ::: "memory");
-  const std::uint64_t begin = ticks(tick_source);
-  kagent_call(slot.pointers);
-  const std::uint64_t end = ticks(tick_source);
-  asm volatile("" ::: "memory");
-  return end - begin;
+std::uint64_t timed_call(const Slot& slot) {
+  const GuardedCall call = guarded_call(slot.pointers);
+  if (call.change != Change::none) report_change(call.change);
+  return call.ticks;
 }
 
 void sample(const Request& request, const std::uint32_t* order, Reply& reply) {
@@ -192,7 +208,11 @@ void serve(const Request& request, Reply& reply) {
       for (std::uint32_t i = 0; i < request.count; ++i) load(slot, pieces[i], area);
       break;
     case Operation::call:
+      protected_slot = &slot;
+      protect_inputs(slot, true);
       reply.call_ticks = timed_call(slot);
+      protect_inputs(slot, false);
+      protected_slot = nullptr;
       reply.fingerprint = fingerprint_of_outputs(slot, request.nonce);
       break;
     case Operation::sample:
@@ -218,6 +238,7 @@ void serve(const Request& request, Reply& reply) {
     reply.begin_ticks = ticks(tick_source);
     serve(request, reply);
     reply.end_ticks = ticks(tick_source);
+    if (blocked_signals() != signal_mask) report_change(Change::signal_mask);
     send(reply);
   }
 }

@@ -118,6 +118,28 @@ void release(Slot& slot) {
   slot.count = 0;
 }
 
+void protect_inputs(const Slot& slot, bool protect) {
+  for (std::uint32_t i = 0; i < slot.count; ++i) {
+    const Argument& argument = slot.arguments[i];
+    const Block& block = argument.block;
+    if (block.write_protected == 0) continue;
+    const std::uint64_t first = block.data_offset / kPageBytes * kPageBytes;
+    const std::uint64_t bytes = whole_pages(block.data_offset + block.data_bytes) - first;
+    system_call(SYS_mprotect, argument.mapping + first, static_cast<long>(bytes),
+                protect ? PROT_READ : PROT_READ | PROT_WRITE);
+  }
+}
+
+bool is_protected_input(const Slot& slot, std::uintptr_t address) {
+  for (std::uint32_t i = 0; i < slot.count; ++i) {
+    const Argument& argument = slot.arguments[i];
+    if (argument.block.write_protected == 0) continue;
+    const auto data = reinterpret_cast<std::uintptr_t>(argument.data());
+    if (address >= data && address - data < argument.block.data_bytes) return true;
+  }
+  return false;
+}
+
 void poison(Slot& slot, std::uint8_t pattern) {
   for (std::uint32_t i = 0; i < slot.count; ++i) {
     const Argument& argument = slot.arguments[i];

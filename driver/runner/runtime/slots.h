@@ -32,6 +32,11 @@ struct Slot {
 long lay_out(Slot& slot, const protocol::Block* blocks, std::uint32_t count, std::uint64_t seed);
 void release(Slot& slot);
 
+// Keeps the slot's write-protected inputs from being written, or lets them be written again.
+void protect_inputs(const Slot& slot, bool protect);
+// Whether the address lies in one of them.
+bool is_protected_input(const Slot& slot, std::uintptr_t address);
+
 // Fills outputs and workspaces.
 void poison(Slot& slot, std::uint8_t pattern);
 // As poison() for outputs; of large ones only a line of each page.

@@ -4,6 +4,7 @@
 #include "runner/candidates/hostile.h"
 
 #include <cerrno>
+#include <cfenv>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -99,6 +100,28 @@ int look_at(int folder, int flags) {
 
 void* page_of_runtime() {
   return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(&runtime_main) / 4096 * 4096);
+}
+
+void act_on_machine([[maybe_unused]] int mode) {
+#if defined(__x86_64__)
+  unsigned mxcsr = 0;
+  unsigned short x87 = 0;
+  switch (mode) {
+    case kFlushDenormals:
+      asm volatile("stmxcsr %0" : "=m"(mxcsr));
+      mxcsr |= 0x8040;
+      asm volatile("ldmxcsr %0" ::"m"(mxcsr));
+      break;
+    case kRoundX87:
+      asm volatile("fnstcw %0" : "=m"(x87));
+      x87 |= 0x0C00;
+      asm volatile("fldcw %0" ::"m"(x87));
+      break;
+    case kSetDirection:
+      asm volatile("std");
+      break;
+  }
+#endif
 }
 
 int bind_to_cpu() {
@@ -259,13 +282,39 @@ extern "C" void entry(float* x, float* y, int n, int mode) {
     case kBind:
       answer(bind_to_cpu());
       break;
+    case kRestoreInput: {
+      const float before = x[0];
+      const_cast<volatile float*>(x)[0] = before + 1;
+      const_cast<volatile float*>(x)[0] = before;
+      break;
+    }
+    case kBlockSignalsOnly:
+      block_all();
+      break;
+    case kRoundUp:
+      std::fesetround(FE_UPWARD);
+      break;
     default:
+      act_on_machine(mode);
+      break;
+    case kSystemCall ... kSystemCall + 1000:
       answer(syscall(mode - kSystemCall, 0, 0, 0, 0, 0, 0));
       break;
   }
 }
 
 extern "C" void kagent_call(void* const* arguments) {
+#if defined(__x86_64__)
+  // Here, since the compiler does not know and so puts nothing back.
+  if (*static_cast<const int*>(arguments[3]) == kChangeRegister) {
+    asm volatile("add $100000, %r13");
+    return;
+  }
+  if (*static_cast<const int*>(arguments[3]) == kChangeFramePointer) {
+    asm volatile("add $100000, %rbp");
+    return;
+  }
+#endif
   entry(static_cast<float*>(arguments[0]), static_cast<float*>(arguments[1]), *static_cast<const int*>(arguments[2]),
         *static_cast<const int*>(arguments[3]));
 }

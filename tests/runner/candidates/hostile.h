@@ -51,5 +51,13 @@ enum Mode : int {
   kCrashLater,
   kShrinkExchange,
   kBind,
+  kRestoreInput,
+  kBlockSignalsOnly,
+  kRoundUp,
+  kFlushDenormals,
+  kRoundX87,
+  kChangeRegister,
+  kChangeFramePointer,
+  kSetDirection,
   kSystemCall = 1000,
 };
