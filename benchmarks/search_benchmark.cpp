@@ -166,7 +166,7 @@ std::string summary(std::vector<double> numbers, int digits) {
 }
 
 void print_row(std::string_view strategy, const std::string& what, const std::string& numbers) {
-  fmt::print("| {:<8} | {:<32} | {} |\n", strategy, what, numbers);
+  fmt::print("| {:<8} | {:<33} | {} |\n", strategy, what, numbers);
 }
 
 void print_table(std::string_view strategy, const std::vector<Trace>& traces, double optimum, int evaluations) {
@@ -197,7 +197,7 @@ void run(const std::string& path, const std::vector<std::string>& constraints, i
   fmt::print("{} measured points, batches of {}, {} seeds; share of the optimum: optimum time / best time found\n\n",
              measured.times.size(), width, seeds);
   print_row("strategy", "", "  mean |    min | median |    max");
-  fmt::print("|----------|----------------------------------|--------|--------|--------|--------|\n");
+  fmt::print("|----------|-----------------------------------|--------|--------|--------|--------|\n");
   std::vector<Trace> searched, random;
   Cost cost;
   for (int seed = 1; seed <= seeds; ++seed) {
