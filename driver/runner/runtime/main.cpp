@@ -8,10 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 
 #include "runner/protocol.h"
 #include "runner/runtime/guarded_call.h"
@@ -55,7 +57,28 @@ void send(const Reply& reply) {
   if (system_call(SYS_write, kSocket, reinterpret_cast<long>(&reply), sizeof reply) != sizeof reply) end_process(1);
 }
 
-void report_signal(int signal, siginfo_t* info, void*) {
+bool equal(const char* a, const char* b) {
+  while (*a != '\0' && *a == *b) ++a, ++b;
+  return *a == *b;
+}
+
+// The C library counts processors by files (std::thread::hardware_concurrency()), and if it may not, asks the
+// scheduler. Such a call is told no instead of ending the process.
+bool refuse_processor_count([[maybe_unused]] const siginfo_t& info, [[maybe_unused]] void* context) {
+#if defined(__x86_64__)
+  if (info.si_syscall != SYS_openat) return false;
+  auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  const auto* const path = reinterpret_cast<const char*>(registers[REG_RSI]);
+  if (!equal(path, "/sys/devices/system/cpu/online") && !equal(path, "/proc/stat")) return false;
+  registers[REG_RAX] = -EACCES;
+  return true;
+#else
+  return false;
+#endif
+}
+
+void report_signal(int signal, siginfo_t* info, void* context) {
+  if (signal == SIGSYS && refuse_processor_count(*info, context)) return;
   Reply reply{};
   reply.kind = signal == SIGSYS ? ReplyKind::refused : ReplyKind::deadly;
   if (signal == SIGSEGV && protected_slot != nullptr &&
@@ -66,6 +89,12 @@ void report_signal(int signal, siginfo_t* info, void*) {
   system_call(SYS_write, kSocket, reinterpret_cast<long>(&reply), sizeof reply);
   end_process(kSignalExitStatus + signal);
 }
+
+#if defined(__x86_64__)
+[[gnu::naked]] void return_from_handler() {
+  asm volatile("mov %0, %%eax\n\tsyscall" ::"i"(SYS_rt_sigreturn));
+}
+#endif
 
 void set_action(int signal, const KernelAction* action, KernelAction* before) {
   system_call(SYS_rt_sigaction, signal, reinterpret_cast<long>(action), reinterpret_cast<long>(before), 8);
@@ -90,12 +119,12 @@ void take_signals() {
   stack.ss_sp = signal_stack;
   stack.ss_size = sizeof signal_stack;
   system_call(SYS_sigaltstack, &stack);
-  // No way back out of the handler, so no restorer: x86-64 wants the flag all the same.
   KernelAction action{};
   action.handler = report_signal;
   action.flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
 #if defined(__x86_64__)
   action.flags |= kRestorerFlag;
+  action.restorer = return_from_handler;
 #endif
   constexpr int kDeadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS};
   for (const int signal : kDeadly) set_action(signal, &action, nullptr);
