@@ -108,7 +108,7 @@ TEST(Selection, names_what_made_a_variant_stale_and_takes_the_next) {
       {"header", [](KernelKey& key) { key.headers["tile.h"] = "?"; }, "stale: header tile.h changed"},
       {"new header", [](KernelKey& key) { key.headers["more.h"] = "?"; }, "stale: header more.h is new"},
       {"less headers", [](KernelKey& key) { key.headers.clear(); }, "stale: header tile.h is gone"},
-      {"definitions", [](KernelKey& key) { key.definitions = "?"; }, "stale: the definitions (-D) changed"},
+      {"definitions", [](KernelKey& key) { key.definitions = "?"; }, "stale: the definitions changed: 'd' was there, '?' is now"},
       {"standard", [](KernelKey& key) { key.standard = "gnu++23"; }, "stale: the language standard changed"},
       {"spec", [](KernelKey& key) { key.spec = "?"; }, "stale: kernel.json changed"},
       {"golden", [](KernelKey& key) { key.golden["x.npy"] = "?"; }, "stale: golden file x.npy changed"},

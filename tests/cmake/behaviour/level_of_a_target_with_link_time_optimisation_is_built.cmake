@@ -8,7 +8,7 @@ file(APPEND "${PROJECT}/CMakeLists.txt" "target_compile_options(ops PRIVATE -flt
 configure()
 build()
 run(nm -C "${BUILD}/app")
-string(MAKE_C_IDENTIFIER "kagent_ops_scale_${level}" variant)
+string(REPLACE "-" "_2d" variant "kagent_ops_scale_${level}")
 expect_output("${variant}")
 expect_baseline()
 expect_nothing_to_do()

@@ -13,7 +13,7 @@ configure(-DKAGENT_TUNE=MISSING)
 build()
 file(GLOB program "${BUILD}/app" "${BUILD}/Debug/app")
 run(nm -C "${program}")
-string(MAKE_C_IDENTIFIER "kagent_ops_scale_${level}" variant)
+string(REPLACE "-" "_2d" variant "kagent_ops_scale_${level}")
 expect_output("${variant}")
 expect_nothing_to_do()
 

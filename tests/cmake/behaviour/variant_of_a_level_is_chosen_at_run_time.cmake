@@ -19,7 +19,7 @@ run(nm -C "${program}")
 if(NOT output MATCHES " i scale\\(float const\\*, float\\*, int\\)")
   message(FATAL_ERROR "${output}\nthe entry is not chosen at run time")
 endif()
-string(MAKE_C_IDENTIFIER "kagent_ops_scale_${level}" variant)
+string(REPLACE "-" "_2d" variant "kagent_ops_scale_${level}")
 expect_output("${variant}")
 expect_nothing_to_do()
 
