@@ -7,7 +7,7 @@ call([[none]])
 replace(CMakeLists.txt "kagent_optimize_kernel(none)" [[
 set(made ${CMAKE_BINARY_DIR}/made)
 file(MAKE_DIRECTORY ${made})
-add_custom_command(OUTPUT ${made}/made.h COMMAND ${CMAKE_COMMAND} -E touch ${made}/made.h)
+add_custom_command(OUTPUT ${made}/made.h COMMAND ${CMAKE_COMMAND} -E touch ${made}/made.h VERBATIM)
 add_custom_target(make_header DEPENDS ${made}/made.h)
 add_dependencies(ops make_header)
 target_include_directories(ops PRIVATE ${made})
