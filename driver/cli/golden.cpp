@@ -48,7 +48,7 @@ fs::path find_compiler(const fs::path& given) {
   } else if (const char* path = std::getenv("PATH")) {
     for (std::string_view rest = path; !rest.empty();) {
       const std::size_t end = std::min(rest.find(':'), rest.size());
-      const fs::path candidate = fs::path(rest.substr(0, end)) / wanted;
+      fs::path candidate = fs::path(rest.substr(0, end)) / wanted;
       if (candidate.is_absolute() && ::access(candidate.c_str(), X_OK) == 0) return candidate;
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }

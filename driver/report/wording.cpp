@@ -88,7 +88,7 @@ std::string counts_text(const StageCounts& counts) {
 std::string accepted_text(const Accepted& accepted) {
   const Decision& now = accepted.against_incumbent;
   const Decision& start = accepted.against_baseline;
-  const std::string over_baseline = speedup_text(start.ratio, start.low, start.high) + " over the baseline";
+  std::string over_baseline = speedup_text(start.ratio, start.low, start.high) + " over the baseline";
   const bool first = now.ratio == start.ratio && now.low == start.low && now.high == start.high;
   if (first) return over_baseline;
   return speedup_text(now.ratio, now.low, now.high) + " over the incumbent, " + over_baseline;

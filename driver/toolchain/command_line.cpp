@@ -60,7 +60,7 @@ fs::path search_path(const std::string& name) {
   std::string_view rest = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find(':'), rest.size());
-    const fs::path file = fs::path(rest.substr(0, end)) / name;
+    fs::path file = fs::path(rest.substr(0, end)) / name;
     std::error_code error;
     // A folder of links to a launcher (as ccache installs one) is passed over.
     if (::access(file.c_str(), X_OK) == 0 && !is_launcher(fs::weakly_canonical(file, error).string())) return file;

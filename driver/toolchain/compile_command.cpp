@@ -79,8 +79,7 @@ std::optional<Entry> entry_of(const json& object) {
 }
 
 std::string escape_json(const std::string& text) {
-  const std::string quoted = json(text).dump(-1, ' ', false, json::error_handler_t::replace);
-  return quoted;
+  return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 // The entries that name `source` in CMake's own layout: braces on lines of their own, which no string can contain.

@@ -27,12 +27,11 @@ std::vector<std::string> parse_prerequisites(std::string_view rule) {
   rule.remove_prefix(colon + 2);
   for (std::size_t i = 0; i < rule.size(); ++i) {
     const char c = rule[i], next = i + 1 < rule.size() ? rule[i + 1] : '\0';
-    if (c == '\\' && (next == ' ' || next == '#' || next == ':'))
+    const bool escapes = c == '\\' && (next == ' ' || next == '#' || next == ':');
+    if (escapes || (c == '$' && next == '$'))
       name += rule[++i];
     else if (c == '\\' && next == '\n')
       finish(), ++i;
-    else if (c == '$' && next == '$')
-      name += rule[++i];
     else if (c == ' ' || c == '\n' || c == '\t')
       finish();
     else
