@@ -15,8 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kDispatch[] = "dispatch";
-
 fs::path folder(const KernelRequest& request) {
   return request.file.parent_path();
 }
@@ -25,7 +23,7 @@ fs::path folder(const KernelRequest& request) {
 // output, which then is the baseline or the variant itself.
 const BuildOutput* dispatch_output(const KernelRequest& request) {
   for (const BuildOutput& output : request.outputs)
-    if (output.architecture == kDispatch) return &output;
+    if (output.is_dispatcher()) return &output;
   return nullptr;
 }
 
@@ -111,7 +109,7 @@ Result<selection::Inputs> selection_inputs(const KernelContext& context, const s
 Result<Pick> pick(const KernelRequest& request, const store::VariantStore& variants) {
   Pick result{request, {}, {}};
   for (const BuildOutput& output : request.outputs) {
-    if (output.architecture == kDispatch) continue;
+    if (output.is_dispatcher()) continue;
     auto context = load_context(request, output);
     if (!context) return std::unexpected(context.error());
     auto inputs = selection_inputs(*context, variants);

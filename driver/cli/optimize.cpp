@@ -38,7 +38,7 @@ int optimize(const OptimizeOptions& options) {
     if (options.budget_s) tuning.time_budget = std::chrono::seconds(*options.budget_s);
     if (options.min_gain) tuning.min_gain = *options.min_gain;
     for (const BuildOutput& output : request.outputs) {
-      if (output.architecture == "dispatch") continue;
+      if (output.is_dispatcher()) continue;
       const build_step::KernelContext context = require(build_step::load_context(request, output));
       if (std::string why = obstacle(context); !why.empty())
         throw UserError(request.kernel + " cannot be tuned: " + why);

@@ -51,8 +51,7 @@ std::optional<Choice> choice_of_build(const KeptVariants& kept, const std::strin
                                       const std::string& architecture, bool working_tree) {
   for (const KernelRequest& request : kept.requests)
     for (const BuildOutput& output : request.outputs) {
-      if (request.kernel != kernel || output.architecture == "dispatch" ||
-          build_step::filed_architecture(output) != architecture)
+      if (request.kernel != kernel || output.is_dispatcher() || build_step::filed_architecture(output) != architecture)
         continue;
       auto context = build_step::load_context(request, output);
       auto inputs = context ? build_step::selection_inputs(*context, kept.store)

@@ -10,8 +10,7 @@
 namespace kagent::loop {
 
 bool is_dispatched(const KernelRequest& request) {
-  return std::ranges::any_of(request.outputs,
-                             [](const BuildOutput& output) { return output.architecture == "dispatch"; });
+  return std::ranges::any_of(request.outputs, [](const BuildOutput& output) { return output.is_dispatcher(); });
 }
 
 Result<void> check_dispatch(const build_step::KernelContext& context, toolchain::HostToolchainOptions tools,

@@ -14,6 +14,9 @@ enum class TuneMode { pick, missing, always };
 struct BuildOutput {
   std::string architecture;         // "native" (the target's own flags) or a level such as "x86-64-v3"
   std::filesystem::path generated;  // absolute; also the key into the compile database
+
+  // Holds the baseline and the choice among the levels beside it, and is no architecture itself.
+  bool is_dispatcher() const { return architecture == "dispatch"; }
 };
 
 // What one kagent_optimize_kernel() call asks for: <build>/kagent/<target>/<kernel>/request.json, written by CMake.
