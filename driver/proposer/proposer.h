@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "values/brief.h"
 #include "values/candidate.h"
 #include "values/error.h"
 #include "values/kernel_spec.h"
@@ -18,6 +19,7 @@ struct Proposal {
   const std::string& source;  // text that candidates start from
   const std::vector<Trial>& history;
   std::uint64_t seed = 0;
+  const Brief* brief = nullptr;  // for proposers that write code
 };
 
 class Proposer {
@@ -26,6 +28,8 @@ class Proposer {
   virtual std::string name() const = 0;
   // Up to `width` new candidates, none of them in the history; fewer, or none, when there is nothing left to try.
   virtual Result<std::vector<Candidate>> propose(const Proposal& proposal, int width) = 0;
+  // One more try at a candidate that failed; nothing from a proposer that does not repair.
+  virtual Result<std::optional<Candidate>> repair(const Proposal&, const FailedCandidate&) { return std::nullopt; }
 };
 
 }  // namespace kagent::proposer

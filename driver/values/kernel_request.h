@@ -9,10 +9,11 @@
 namespace kagent {
 
 enum class TuneMode { pick, missing, always };
+enum class Language { cxx, cuda };
 
 // One source that the build compiles for this kernel: written by `kagent pick`, compiled by CMake's own rule.
 struct BuildOutput {
-  std::string architecture;         // "native" (the target's own flags) or a level such as "x86-64-v3"
+  std::string architecture;         // "native" (the target's own flags), "x86-64-v3", or for CUDA "sm_90"
   std::filesystem::path generated;  // absolute; also the key into the compile database
 
   // Holds the baseline and the choice among the levels beside it, and is no architecture itself.
@@ -26,6 +27,7 @@ struct KernelRequest {
   std::string kernel;
   std::string target;
   std::filesystem::path source;            // the baseline
+  Language language = Language::cxx;       // of the source
   std::filesystem::path golden;            // folder of kernel.json
   std::filesystem::path project_dir;       // holds variants/
   std::filesystem::path build_dir;         // top of the build tree
@@ -39,6 +41,7 @@ struct KernelRequest {
   std::chrono::seconds time_budget{300};
   double min_gain = 0.01;
   bool require_tuned = false;
+  bool require_reviewed = false;   // a build leaves out variants that nobody confirmed with `kagent review`
   bool remote_variants = false;    // KAGENT_REMOTE_VARIANTS
   bool allow_unsandboxed = false;  // KAGENT_ALLOW_UNSANDBOXED
 };

@@ -10,6 +10,7 @@
 
 #include "values/dtype.h"
 #include "values/expression.h"
+#include "values/launch.h"
 
 namespace kagent {
 
@@ -22,6 +23,7 @@ struct Parameter {
   DType dtype = DType::float32;      // without meaning for stream
   std::vector<Expression> shape;     // buffers only: extents, C order, over the sizes
   std::int64_t alignment_bytes = 0;  // buffers: what the entry may rely on; 0 means the dtype's own size
+  bool constant_memory = false;      // style kernel, inputs: not passed, but copied to the __constant__ of this name
 
   bool is_buffer() const {
     return kind == ParameterKind::input || kind == ParameterKind::output || kind == ParameterKind::inout ||
@@ -53,6 +55,9 @@ struct Tolerance {
   bool contraction = false;
 };
 
+// Which times decide, where both are measured: of calls that find the caches swept, or of calls in a row.
+enum class CacheState { cold, hot };
+
 enum class Distribution { normal, uniform, log_uniform, integers, one_hot, constant };
 
 struct InputRecipe {
@@ -80,16 +85,19 @@ struct Rules {
 };
 
 struct Goal {
-  std::optional<double> roofline;  // share in (0, 1]
-  double max_regression = 0.01;    // a timed case may be slower by this share
-  double min_gain = 0.01;          // weighted gain that counts as faster; never under 0.005 across processes
+  std::optional<double> roofline;            // share in (0, 1]
+  double max_regression = 0.01;              // a timed case may be slower by this share
+  double min_gain = 0.01;                    // weighted gain that counts as faster; never under 0.005 across processes
+  CacheState decided_by = CacheState::cold;  // CUDA; on CPUs long calls are measured cold and short ones hot
 };
 
 // kernel.json, checked: every name refers to something, every expression parses over the names it may use.
 struct KernelSpec {
   std::string kernel;
   Style style = Style::launcher;
-  std::string entry;  // possibly qualified: "ns::softmax_forward"
+  std::string entry;                   // possibly qualified: "ns::softmax_forward"
+  std::optional<Launch> launch;        // style kernel
+  bool architecture_specific = false;  // CUDA: compiled for sm_90a rather than sm_90, say (wgmma, setmaxnreg)
   std::vector<Parameter> parameters;
   std::vector<Case> cases;
   std::optional<Reference> reference;

@@ -8,7 +8,7 @@
 namespace kagent {
 namespace {
 
-constexpr std::array<std::pair<Outcome, std::string_view>, 16> kOutcomes{{
+constexpr std::array<std::pair<Outcome, std::string_view>, 19> kOutcomes{{
     {Outcome::ok, "ok"},
     {Outcome::gate_rejected, "gate_rejected"},
     {Outcome::compile_failed, "compile_failed"},
@@ -16,6 +16,9 @@ constexpr std::array<std::pair<Outcome, std::string_view>, 16> kOutcomes{{
     {Outcome::launch_failed, "launch_failed"},
     {Outcome::timed_out, "timed_out"},
     {Outcome::crashed, "crashed"},
+    {Outcome::illegal_access, "illegal_access"},
+    {Outcome::misaligned_access, "misaligned_access"},
+    {Outcome::device_fault, "device_fault"},
     {Outcome::memory_exceeded, "memory_exceeded"},
     {Outcome::output_exceeded, "output_exceeded"},
     {Outcome::policy_violation, "policy_violation"},

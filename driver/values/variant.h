@@ -2,11 +2,13 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "values/candidate.h"
 #include "values/decision.h"
+#include "values/device.h"
 #include "values/kernel_key.h"
 
 namespace kagent {
@@ -27,11 +29,18 @@ struct Evidence {
   std::string device;    // "Intel Xeon ..., 2 cores, x86-64-v3"
   std::string sandbox;   // "bubblewrap 0.8.0" or "none"
   TunableValues tunables;
+  std::optional<Launch> launch;                                   // style kernel: geometry instead of the spec's
+  std::vector<DeviceUsage> device_usage;                          // CUDA: a kernel each
+  std::string driver;                                             // CUDA: "CUDA 13.0"; empty for host code
+  std::map<std::string, double> counters_before, counters_after;  // of the incumbent and of the variant, by name
+  bool reviewed = true;  // false: the first of its architecture, until a person confirms it
   Decision against_incumbent;
   Decision against_baseline;
   std::vector<std::string> expected_from;              // "training: reference"
   std::map<std::string, double> max_error_over_bound;  // an output
   std::string proposer, hypothesis, reflection;
+  std::string model;    // empty for the search
+  Usage usage;          // of the candidate, its repairs included
   std::string created;  // UTC, ISO 8601
   std::string kagent_version;
 };

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace kagent {
+
+// One GPU, as the driver reports it.
+struct Device {
+  int index = 0;
+  std::string uuid;          // "GPU-5f3c..."
+  std::string name;          // "NVIDIA H200"
+  int major = 0, minor = 0;  // compute capability
+  int multiprocessors = 0;
+  std::int64_t memory_bytes = 0, l2_bytes = 0;
+  std::int64_t shared_bytes_per_block = 0;  // the most a block may ask for
+  std::int64_t shared_bytes_per_multiprocessor = 0;
+  int registers_per_multiprocessor = 0, registers_per_block = 0;
+  int threads_per_multiprocessor = 0, blocks_per_multiprocessor = 0;
+  int clock_khz = 0, memory_clock_khz = 0, memory_bus_bits = 0;
+  int driver_version = 0;  // the CUDA version that the driver supports: 13000
+
+  std::string architecture() const { return "sm_" + std::to_string(10 * major + minor); }
+};
+
+// What one kernel of a binary takes on the device, as the assembler reports it.
+struct DeviceUsage {
+  std::string kernel;             // readable name
+  int registers = 0;              // a thread
+  std::int64_t shared_bytes = 0;  // static, a block
+  std::int64_t stack_bytes = 0, spill_store_bytes = 0, spill_load_bytes = 0;
+  int barriers = 0;
+};
+
+}  // namespace kagent
