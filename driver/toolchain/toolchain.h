@@ -2,7 +2,10 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +17,9 @@ namespace kagent::toolchain {
 struct CompileJob {
   std::string source_text;            // as rendered: what the build would compile
   std::filesystem::path work_folder;  // empty folder of this job alone; keeps source, object, executable and log
+  // Style kernel: how it is launched, and what its expressions may name beside the sizes.
+  std::optional<Launch> launch = {};
+  std::map<std::string, std::int64_t> tunables = {};
 };
 
 // Turns source text into a Binary, with exactly the options that the build uses for this kernel.
