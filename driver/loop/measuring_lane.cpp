@@ -53,6 +53,22 @@ Result<fs::path> lane_folder() {
 Result<MeasuringLane> MeasuringLane::enter(const fs::path& folder, const std::string& what,
                                            const std::function<void(const std::string&)>& waiting,
                                            const std::function<bool()>& give_up) {
+  return enter_named("kagent-measuring", folder, what, waiting, give_up);
+}
+
+Result<MeasuringLane> MeasuringLane::enter_device(const std::string& uuid, const fs::path& folder,
+                                                  const std::string& what,
+                                                  const std::function<void(const std::string&)>& waiting,
+                                                  const std::function<bool()>& give_up) {
+  if (uuid.empty() || uuid.find_first_of("/\n") != std::string::npos)
+    return failure("'" + uuid + "' is not the UUID of a GPU", "take it from 'kagent doctor'");
+  return enter_named("kagent-measuring-" + uuid, folder, what, waiting, give_up);
+}
+
+Result<MeasuringLane> MeasuringLane::enter_named(const std::string& name, const fs::path& folder,
+                                                 const std::string& what,
+                                                 const std::function<void(const std::string&)>& waiting,
+                                                 const std::function<bool()>& give_up) {
   const auto chosen = folder.empty() ? lane_folder() : Result<fs::path>(folder);
   if (!chosen) return std::unexpected(chosen.error());
   // Whoever waits for the lane holds the queue's lock meanwhile, so that one who has just left it and comes back at
@@ -61,9 +77,9 @@ Result<MeasuringLane> MeasuringLane::enter(const fs::path& folder, const std::st
   const auto tell_once = [&](const std::string& holder) {
     if (waiting && !std::exchange(told, true)) waiting(holder);
   };
-  auto queue = util::FileLock::acquire(*chosen / "kagent-measuring-queue.lock", what, tell_once, give_up);
+  auto queue = util::FileLock::acquire(*chosen / (name + "-queue.lock"), what, tell_once, give_up);
   if (!queue) return std::unexpected(queue.error());
-  auto lock = util::FileLock::acquire(*chosen / "kagent-measuring.lock", what, tell_once, give_up);
+  auto lock = util::FileLock::acquire(*chosen / (name + ".lock"), what, tell_once, give_up);
   if (!lock) return std::unexpected(lock.error());
   return MeasuringLane(std::move(*lock));
 }

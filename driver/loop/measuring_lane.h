@@ -12,8 +12,8 @@
 
 namespace kagent::loop {
 
-// The right to measure on this machine's CPU, for one process at a time: two measurements at once would disturb each
-// other through caches, memory and clocks, whichever cores they run on.
+// The right to measure on this machine's CPU, or on one of its GPUs, for one process at a time: two measurements at
+// once would disturb each other through caches, memory and clocks, whichever cores they run on.
 //
 // The lock is one file of the user's own, in the first of /run/user/<uid>, $XDG_RUNTIME_DIR and /tmp/kagent-<uid> that
 // belongs to the user and lets nobody else write. Another user can therefore neither hold it nor put a link in its
@@ -25,8 +25,17 @@ class MeasuringLane {
   static Result<MeasuringLane> enter(const std::filesystem::path& folder, const std::string& what,
                                      const std::function<void(const std::string&)>& waiting,
                                      const std::function<bool()>& give_up = {});
+  // The same for one GPU, by its UUID: measurements on different GPUs do not wait for one another, nor for the CPU's.
+  static Result<MeasuringLane> enter_device(const std::string& uuid, const std::filesystem::path& folder,
+                                            const std::string& what,
+                                            const std::function<void(const std::string&)>& waiting,
+                                            const std::function<bool()>& give_up = {});
 
  private:
+  static Result<MeasuringLane> enter_named(const std::string& name, const std::filesystem::path& folder,
+                                           const std::string& what,
+                                           const std::function<void(const std::string&)>& waiting,
+                                           const std::function<bool()>& give_up);
   explicit MeasuringLane(util::FileLock lock) : lock_(std::move(lock)) {}
   util::FileLock lock_;
 };

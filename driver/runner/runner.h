@@ -32,6 +32,9 @@ struct SamplePlan {
   int repetitions = 1;         // calls in the sample
   bool cold = true;            // sweep the caches before each call (outside the clock) or not at all
   std::uint8_t poison = 0x5A;  // outputs are poisoned before the sample
+  // On a GPU, with warm caches: the calls are captured into one graph, which takes the time between launches out of
+  // the sample. Code that cannot be captured is launched call by call; RunResult::by_graph says which it was.
+  bool graph = false;
 };
 
 struct RunnerLimits {

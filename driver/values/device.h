@@ -24,6 +24,19 @@ struct Device {
   std::string architecture() const { return "sm_" + std::to_string(10 * major + minor); }
 };
 
+// What a GPU was doing at one moment. Zero where the management library does not say.
+struct DeviceState {
+  int clock_mhz = 0, memory_clock_mhz = 0;
+  std::uint64_t throttle_reasons = 0;  // bits of NVML: 1 idle, 4 power cap, 8 hardware slowdown, 0x20 and 0x40 thermal
+  int temperature_celsius = 0;
+  int power_milliwatts = 0;
+  int compute_processes = 0;  // that have a context on it, whosever they are
+  int other_processes = 0;    // of these, as many as are not this program's own
+
+  // Whether a time measured now says less than usual about the code: anything but idling or a chosen clock slows it.
+  bool is_throttled() const { return (throttle_reasons & ~std::uint64_t{0x3}) != 0; }
+};
+
 // What one kernel of a binary takes on the device, as the assembler reports it.
 struct DeviceUsage {
   std::string kernel;             // readable name

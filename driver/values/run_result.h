@@ -3,9 +3,11 @@
 
 #include <chrono>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "values/device.h"
 #include "values/outcome.h"
 #include "values/tensor.h"
 
@@ -17,6 +19,9 @@ struct RunResult {
   std::string detail;                       // "SIGSEGV at 0x7f...", "called socket()", "no answer within 10 s"
   std::chrono::nanoseconds child_time{0};   // as the runner's clock saw the call(s)
   std::chrono::nanoseconds driver_time{0};  // as the driver's clock saw the step, its overhead included
+  // Of samples on a GPU.
+  bool by_graph = false;                         // the calls were one graph; else they were launched one by one
+  std::optional<DeviceState> device_state = {};  // as it was last seen, at most some 20 ms before or right after
 };
 
 // Contents of the buffers after a call, as raw bytes with their guards.
