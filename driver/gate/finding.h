@@ -4,9 +4,16 @@
 #include <string>
 #include <vector>
 
-#include "gate/lexer.h"
+#include "util/lexer.h"
 
 namespace kagent::gate {
+
+using util::lex;
+using util::LexedSource;
+using util::match_brackets;
+using util::spelled;
+using util::Token;
+using util::TokenKind;
 
 // Something in a source that a candidate may not bring in. The parent has findings of its own: what both have is
 // allowed.

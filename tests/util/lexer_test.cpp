@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gate/lexer.h"
+#include "util/lexer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace kagent::gate {
+namespace kagent::util {
 namespace {
 
 using testing::ElementsAre;
@@ -95,4 +95,4 @@ TEST(Lexer, takes_any_bytes) {
 }
 
 }  // namespace
-}  // namespace kagent::gate
+}  // namespace kagent::util

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kagent::gate {
+namespace kagent::util {
 
 enum class TokenKind { identifier, number, string, character, punctuation };
 
@@ -35,4 +35,4 @@ void match_brackets(std::vector<Token>& tokens);
 // Spellings of tokens [begin, end) with single spaces: equal for equal code, however it is laid out.
 std::string spelled(const std::vector<Token>& tokens, std::size_t begin, std::size_t end);
 
-}  // namespace kagent::gate
+}  // namespace kagent::util

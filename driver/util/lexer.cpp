@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gate/lexer.h"
+#include "util/lexer.h"
 
 #include <algorithm>
 #include <array>
 
-namespace kagent::gate {
+namespace kagent::util {
 
 namespace {
 
@@ -252,4 +252,4 @@ std::string spelled(const std::vector<Token>& tokens, std::size_t begin, std::si
   return text;
 }
 
-}  // namespace kagent::gate
+}  // namespace kagent::util

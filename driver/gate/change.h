@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gate/gate.h"
+#include "values/structure.h"
+
+namespace kagent::gate {
+
+// The texts that a candidate was made of.
+struct Ancestry {
+  const std::string& baseline;
+  const std::string& parent;                   // the baseline itself at first
+  const std::string* second_parent = nullptr;  // of a crossover: what it brings is no edit
+};
+
+// How far a candidate is from its parent.
+struct Drift {
+  int places = 0;         // as `git diff` groups changed lines: at most six unchanged ones between two changes
+  int changed_lines = 0;  // comments, blank lines and layout left out
+  std::vector<std::string> differences;  // of structure, in words: "barriers 1 -> 3", "new memory space: shared"
+};
+
+Drift measure_drift(const std::string& source, const Ancestry& ancestry);
+
+// What the spec's rules say of a change, beside inspect()'s policy: "too-many-edits" beyond rules.max_edits places, and
+// "algorithm-..." (docs/loop.md lists them) unless rules.allow_algorithm_change. A source that is its parent's passes
+// without being read.
+std::vector<Rejection> inspect_change(const Candidate& candidate, const Ancestry& ancestry, const KernelSpec& spec);
+
+}  // namespace kagent::gate
