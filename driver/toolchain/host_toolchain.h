@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -9,21 +8,12 @@
 
 #include "toolchain/compile_command.h"
 #include "toolchain/machine.h"
+#include "toolchain/program_options.h"
 #include "toolchain/toolchain.h"
 
 namespace kagent::toolchain {
 
-struct HostToolchainOptions {
-  CompileCommand command;         // of the generated source, as the build has it
-  std::filesystem::path source;   // the baseline: its name, and its folder for relative includes
-  std::filesystem::path runtime;  // libkagent_runner.a
-  std::string entry;              // "ns::softmax_forward"
-  std::vector<Parameter> parameters;
-  std::vector<std::string> libraries;          // rules.libraries
-  std::vector<std::filesystem::path> visible;  // folders that the compiler may read: project and build folder
-  std::vector<std::filesystem::path> covered;  // folders that it may not: golden data, .git, kagent's state
-  std::chrono::milliseconds time_limit{60'000};
-  bool allow_unsandboxed = false;
+struct HostToolchainOptions : ProgramOptions {
   bool isolated = false;  // each level of one program gets a copy of its own: a source that keeps state is refused
 };
 
