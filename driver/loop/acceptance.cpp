@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 
 #include "build_step/header_list.h"
-#include "toolchain/host_toolchain.h"
 #include "util/hash.h"
 #include "util/sandbox.h"
 #include "util/text.h"
@@ -62,7 +61,7 @@ Evidence evidence_of(Workbench& bench, const Incumbent& incumbent, const Evaluat
   evidence.symbol = finalist.binary->symbol;
   evidence.flags = build_step::portable_text(bench.toolchain().flags(), context.request);
   evidence.compiler = bench.toolchain().compiler();
-  evidence.device = toolchain::machine_description();
+  evidence.device = bench.platform().device;
   evidence.sandbox = util::sandbox_state().available ? util::sandbox_state().description : "none";
   evidence.tunables = candidate.tunables;
   evidence.against_incumbent = std::move(incumbent_decision);

@@ -153,8 +153,7 @@ CallLayout layout_of(std::size_t check) {
 
 }  // namespace
 
-Result<VerificationSuite> VerificationSuite::prepare(const KernelSpec& spec, runner::Runner& runner,
-                                                     const Binary& baseline, const std::optional<Binary>& reference,
+Result<VerificationSuite> VerificationSuite::prepare(const KernelSpec& spec, const OwnPrograms& programs,
                                                      std::uint64_t seed, const runner::RunnerLimits& limits) {
   VerificationSuite suite;
   suite.spec_ = &spec;
@@ -166,11 +165,11 @@ Result<VerificationSuite> VerificationSuite::prepare(const KernelSpec& spec, run
   // The project's own code gets all the time it needs, within reason.
   runner::RunnerLimits patient = limits;
   patient.step = kOwnStepLimit;
-  auto baseline_session = runner.start(baseline, spec.parameters, patient);
+  auto baseline_session = programs.runner.start(programs.baseline, spec.parameters, patient);
   if (!baseline_session) return std::unexpected(baseline_session.error());
   std::unique_ptr<Session> reference_session;
-  if (reference) {
-    auto started = runner.start(*reference, reference_parameters(spec), patient);
+  if (programs.reference) {
+    auto started = programs.reference_runner.start(*programs.reference, reference_parameters(spec), patient);
     if (!started) return std::unexpected(started.error());
     reference_session = std::move(*started);
   }

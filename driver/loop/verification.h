@@ -36,14 +36,21 @@ struct VerificationReport {
   std::map<std::string, double> max_error_over_bound;  // an output, over all checks
 };
 
+// The project's own programs, and what runs them.
+struct OwnPrograms {
+  runner::Runner& runner;  // of the baseline, and later of candidates
+  const Binary& baseline;
+  runner::Runner& reference_runner;
+  const std::optional<Binary>& reference;  // absent where the spec names none
+};
+
 // The checks of one kernel under one secret seed: the spec's cases, hidden sizes and edge inputs, cheap ones first.
 // Everything but the candidate's own runs is done once, by prepare().
 class VerificationSuite {
  public:
   // Runs reference and baseline on every check. The baseline must pass its own spec: if it fails, the error says where
-  // and how to go on. `reference` is absent where the spec names none.
-  static Result<VerificationSuite> prepare(const KernelSpec& spec, runner::Runner& runner, const Binary& baseline,
-                                           const std::optional<Binary>& reference, std::uint64_t seed,
+  // and how to go on.
+  static Result<VerificationSuite> prepare(const KernelSpec& spec, const OwnPrograms& programs, std::uint64_t seed,
                                            const runner::RunnerLimits& limits);
 
   // Runs every check in a fresh process, in different placements and with different poison, and stops at the first

@@ -14,14 +14,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A binary of the project's own code, which must compile.
-Result<Binary> compile_own(toolchain::Toolchain& toolchain, const std::string& what, const std::string& text,
-                           const fs::path& folder) {
+Result<fs::path> empty_folder(const fs::path& folder) {
   std::error_code error;
   fs::remove_all(folder, error);
   fs::create_directories(folder, error);
-  if (error) return failure(folder.string() + ": " + error.message(), "make the folder writable");
-  auto compiled = toolchain.compile({text, folder});
+  if (error) return failure(folder.string() + ": " + error.message(), "make the folder writable, or free space");
+  return folder;
+}
+
+// A binary of the project's own code, which must compile.
+Result<Binary> compile_own(toolchain::Toolchain& toolchain, const std::string& what, const std::string& text,
+                           const fs::path& folder) {
+  auto work = empty_folder(folder);
+  if (!work) return std::unexpected(work.error());
+  auto compiled = toolchain.compile({text, *work});
   if (!compiled) return std::unexpected(compiled.error());
   if (compiled->outcome != Outcome::ok)
     return failure(fmt::format("{} cannot be compiled:\n{}", what, compiled->diagnostics),
@@ -30,22 +36,6 @@ Result<Binary> compile_own(toolchain::Toolchain& toolchain, const std::string& w
 }
 
 }  // namespace
-
-toolchain::HostToolchainOptions host_toolchain_options(const build_step::KernelContext& context,
-                                                       const WorkbenchOptions& options) {
-  toolchain::HostToolchainOptions result;
-  result.command = context.command;
-  result.source = context.request.source;
-  result.runtime = options.runtime;
-  result.entry = context.spec.entry;
-  result.parameters = context.spec.parameters;
-  result.libraries = context.spec.rules.libraries;
-  result.visible = {context.request.project_dir, context.request.source.parent_path(), context.request.build_dir};
-  result.covered = {context.spec.folder, context.request.project_dir / ".git", options.state_folder};
-  result.allow_unsandboxed = options.allow_unsandboxed;
-  result.isolated = is_dispatched(context.request);
-  return result;
-}
 
 std::uint64_t secret_seed() {
   std::random_device device;
@@ -57,30 +47,30 @@ Result<std::unique_ptr<Workbench>> Workbench::open(const build_step::KernelConte
   std::unique_ptr<Workbench> bench(new Workbench);
   bench->context_ = context;
   bench->folder_ = options.state_folder / "candidates" / context.request.kernel / context.architecture;
-  const auto tools = host_toolchain_options(context, options);
-  bench->toolchain_ = toolchain::make_host_toolchain(tools);
-  bench->runner_ = runner::make_host_runner();
+  auto platform = open_platform(context, options);
+  if (!platform) return std::unexpected(platform.error());
+  bench->platform_ = std::move(*platform);
   bench->limits_.allow_unsandboxed = options.allow_unsandboxed;
 
   progress.on_event(Preparing{"compiling the baseline"});
   // Under the name that candidates give it, so that a candidate that changes nothing is the same object.
   const std::string text =
       fmt::format("#line 1 \"{}\"\n", context.request.source.filename().string()) + context.source_text;
-  auto baseline = compile_own(*bench->toolchain_, context.request.source.string(), text, bench->folder_ / "baseline");
+  auto baseline = compile_own(bench->toolchain(), context.request.source.string(), text, bench->folder_ / "baseline");
   if (!baseline) return std::unexpected(baseline.error());
   bench->baseline_ = std::move(*baseline);
 
   if (is_dispatched(context.request))
-    if (auto done = check_dispatch(context, tools, bench->folder_ / "renamed"); !done)
+    if (auto done = check_dispatch(context, host_toolchain_options(context, options), bench->folder_ / "renamed");
+        !done)
       return std::unexpected(done.error());
 
   if (const auto& reference = context.spec.reference) {
     progress.on_event(Preparing{"compiling the reference"});
     auto reference_text = util::read_file(reference->source);
     if (!reference_text) return std::unexpected(reference_text.error());
-    auto reference_tools = toolchain::make_host_toolchain(toolchain::reference_options(tools, *reference));
-    auto binary =
-        compile_own(*reference_tools, reference->source.string(), *reference_text, bench->folder_ / "reference");
+    auto binary = compile_own(*bench->platform_.reference_toolchain, reference->source.string(), *reference_text,
+                              bench->folder_ / "reference");
     if (!binary) return std::unexpected(binary.error());
     bench->reference_ = std::move(*binary);
   }
@@ -94,7 +84,8 @@ Result<std::unique_ptr<Workbench>> Workbench::open(const build_step::KernelConte
 }
 
 Result<VerificationSuite> Workbench::fresh_suite(std::uint64_t seed) {
-  return VerificationSuite::prepare(context_.spec, *runner_, baseline_, reference_, seed, limits_);
+  const OwnPrograms programs{*platform_.runner, baseline_, *platform_.reference_runner, reference_};
+  return VerificationSuite::prepare(context_.spec, programs, seed, limits_);
 }
 
 fs::path Workbench::folder(const Candidate& candidate) const {
@@ -103,12 +94,18 @@ fs::path Workbench::folder(const Candidate& candidate) const {
 }
 
 Result<CompileResult> Workbench::compile(const Candidate& candidate) {
-  const fs::path work = folder(candidate);
-  std::error_code error;
-  fs::remove_all(work, error);
-  fs::create_directories(work, error);
-  if (error) return failure(work.string() + ": " + error.message(), "make the folder writable, or free space");
-  return toolchain_->compile({render(candidate, context_.request.source.filename().string()), work});
+  if (!platform_.quick_toolchain) return compile_as_built(candidate);
+  auto work = empty_folder(folder(candidate));
+  if (!work) return std::unexpected(work.error());
+  const std::string text = render(candidate, context_.request.source.filename().string());
+  return platform_.quick_toolchain->compile(
+      {text, *work, candidate.launch ? candidate.launch : context_.spec.launch, candidate.tunables});
+}
+
+Result<CompileResult> Workbench::compile_as_built(const Candidate& candidate) {
+  auto work = empty_folder(platform_.quick_toolchain ? folder(candidate) / "as-built" : folder(candidate));
+  if (!work) return std::unexpected(work.error());
+  return platform_.toolchain->compile({render(candidate, context_.request.source.filename().string()), *work});
 }
 
 void Workbench::drop_binaries() const {
