@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/bottleneck.h"
+
+#include <algorithm>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace kagent::profiler {
+namespace {
+
+using testing::Contains;
+using testing::Field;
+using testing::IsEmpty;
+
+constexpr Ceilings kCeilings{.flops_per_s = 60e12, .bytes_per_s = 4e12};
+
+KernelSpec streaming_spec() {
+  KernelSpec spec;
+  spec.flops = *Expression::parse("n");
+  spec.bytes = *Expression::parse("8*n");
+  return spec;
+}
+
+// 800 MB in 400 us: half of what the memory can do.
+Observed streaming() {
+  Observed observed;
+  observed.case_name = "large";
+  observed.sizes = {{"n", 100'000'000}};
+  observed.time_ns = 400'000;
+  return observed;
+}
+
+TEST(Bottleneck, time_and_work_alone_give_the_place_under_the_roof) {
+  Observed observed = streaming();
+  observed.time_ns = 220'000;
+  observed.counters_problem = "no permission";
+  const Bottleneck bottleneck = summarise(streaming_spec(), observed, kCeilings).value();
+  EXPECT_EQ(bottleneck.tier, "time");
+  EXPECT_EQ(bottleneck.tier_reason, "no permission");
+  EXPECT_NEAR(bottleneck.roofline_share.value(), 0.909, 0.001);
+  EXPECT_EQ(bottleneck.limited_by, "memory bandwidth");
+}
+
+TEST(Bottleneck, far_from_both_roofs_nothing_is_claimed_without_counters) {
+  const Bottleneck bottleneck = summarise(streaming_spec(), streaming(), kCeilings).value();
+  EXPECT_EQ(bottleneck.limited_by, "not known");
+  EXPECT_EQ(bottleneck.time, "not known");
+}
+
+TEST(Bottleneck, counters_name_the_busiest_resource_or_the_longest_wait) {
+  Observed busy = streaming();
+  busy.kernels = {{{"gpu__time_duration.sum", 400'000},
+                   {"dram__throughput.avg.pct_of_peak_sustained_elapsed", 40},
+                   {"sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active", 88}}};
+  EXPECT_EQ(summarise(streaming_spec(), busy, kCeilings)->limited_by, "fp32 arithmetic");
+
+  Observed waiting = streaming();
+  waiting.kernels = {{{"gpu__time_duration.sum", 400'000},
+                      {"dram__throughput.avg.pct_of_peak_sustained_elapsed", 30},
+                      {"sm__throughput.avg.pct_of_peak_sustained_elapsed", 15},
+                      {"smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 12},
+                      {"smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", 1}}};
+  const Bottleneck bottleneck = summarise(streaming_spec(), waiting, kCeilings).value();
+  EXPECT_EQ(bottleneck.tier, "counters");
+  EXPECT_EQ(bottleneck.limited_by, "latency");
+  EXPECT_EQ(bottleneck.space, "device memory");
+  EXPECT_THAT(bottleneck.patterns, Contains(Field(&Pattern::name, "latency-bound")));
+}
+
+TEST(Bottleneck, traffic_is_held_against_the_bytes_that_the_operation_needs) {
+  Observed observed = streaming();
+  observed.kernels = {{{"gpu__time_duration.sum", 400'000},
+                       {"dram__bytes_read.sum", 1.6e9},
+                       {"dram__bytes_write.sum", 0.8e9},
+                       {"dram__throughput.avg.pct_of_peak_sustained_elapsed", 80}}};
+  const Bottleneck bottleneck = summarise(streaming_spec(), observed, kCeilings).value();
+  const auto metric = std::ranges::find(bottleneck.metrics, "traffic_ratio", &Metric::name);
+  ASSERT_NE(metric, bottleneck.metrics.end());
+  EXPECT_NEAR(metric->value, 3, 1e-9);
+  EXPECT_THAT(bottleneck.patterns, Contains(Field(&Pattern::name, "excess-traffic")));
+}
+
+TEST(Bottleneck, registers_bound_the_occupancy) {
+  Observed observed = streaming();
+  Device device;
+  device.registers_per_multiprocessor = 65536;
+  device.threads_per_multiprocessor = 2048;
+  device.shared_bytes_per_multiprocessor = 233472;
+  observed.device = device;
+  // 255 registers take 8192 for a warp: 8 warps of 64.
+  observed.usage = {{.kernel = "k", .registers = 255, .shared_bytes = 100'000}};
+  const Bottleneck bottleneck = summarise(streaming_spec(), observed, kCeilings).value();
+  EXPECT_EQ(bottleneck.tier, "static");
+  const auto metric = std::ranges::find(bottleneck.metrics, "registers", &Metric::name);
+  ASSERT_NE(metric, bottleneck.metrics.end());
+  EXPECT_EQ(metric->value, 255);
+}
+
+TEST(Bottleneck, a_spec_without_work_has_no_place_under_the_roof) {
+  const Bottleneck bottleneck = summarise(KernelSpec{}, streaming(), kCeilings).value();
+  EXPECT_FALSE(bottleneck.roofline_share);
+  EXPECT_THAT(bottleneck.patterns, IsEmpty());
+  EXPECT_LE(bottleneck.metrics.size(), 28u);
+}
+
+}  // namespace
+}  // namespace kagent::profiler

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/patterns.h"
+
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "profiler/counters.h"
+
+namespace kagent::profiler {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Field;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+std::vector<PatternRule> rules(const std::string& rule) {
+  auto parsed = parse_patterns("{\"patterns\": [" + rule + "]}");
+  EXPECT_TRUE(parsed) << (parsed ? "" : parsed.error().message);
+  return parsed.value_or(std::vector<PatternRule>{});
+}
+
+const std::string kRule = R"({"name": "p", "when": ["a > 2", "b < 1.5"], "unless": ["c > 0"],
+  "cost": ["a", 2, 12, 0.1, 0.6], "evidence": "{a} of {b}, {d} and {", "advice": "less", "source": "a book"})";
+
+TEST(Patterns, a_pattern_shows_where_all_its_conditions_hold) {
+  const auto found = find_patterns(rules(kRule), {{"a", 7}, {"b", 1}});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].name, "p");
+  EXPECT_DOUBLE_EQ(found[0].severity, 0.35);
+  EXPECT_EQ(found[0].evidence, "7 of 1, ? and {");
+  EXPECT_EQ(found[0].advice, "less");
+}
+
+TEST(Patterns, a_pattern_does_not_show_where_one_condition_fails_or_is_not_known) {
+  EXPECT_THAT(find_patterns(rules(kRule), {{"a", 2}, {"b", 1}}), IsEmpty());
+  EXPECT_THAT(find_patterns(rules(kRule), {{"a", 7}}), IsEmpty());
+  EXPECT_THAT(find_patterns(rules(kRule), {{"a", 7}, {"b", 1}, {"c", 1}}), IsEmpty());
+}
+
+TEST(Patterns, a_broken_rule_is_named) {
+  for (const char* broken : {R"({"name": "x"})", R"({"name": "x", "when": ["a => 2"]})", R"("text")",
+                             R"({"name": "x", "when": [], "cost": ["a", 0, 1, 0, 1], "evidence": "", "advice": "",
+                                 "source": ""})",
+                             R"({"name": "x", "when": ["a > many"], "cost": ["a", 0, 1, 0, 1], "evidence": "",
+                                 "advice": "", "source": ""})",
+                             R"({"name": "x", "when": ["a > 1"], "cost": ["a", 1, 1, 0, 1], "evidence": "",
+                                 "advice": "", "source": ""})"}) {
+    const auto parsed = parse_patterns(std::string("{\"patterns\": [") + broken + "]}");
+    ASSERT_FALSE(parsed) << broken;
+    EXPECT_THAT(parsed.error().message, HasSubstr("pattern 0")) << broken;
+  }
+  EXPECT_FALSE(parse_patterns("[]"));
+  EXPECT_FALSE(parse_patterns("{"));
+}
+
+TEST(Patterns, known_patterns_have_evidence_advice_and_source_under_distinct_names) {
+  std::set<std::string> names;
+  for (const PatternRule& rule : known_patterns()) {
+    EXPECT_TRUE(names.insert(rule.name).second) << rule.name;
+    EXPECT_FALSE(rule.evidence.empty() || rule.advice.empty() || rule.source.empty()) << rule.name;
+  }
+  EXPECT_GE(names.size(), 13u);
+}
+
+// The numbers of a kernel that does one thing wrong, and the pattern that has to come out first or among the first.
+struct Planted {
+  const char* pattern;
+  Numbers numbers;
+};
+
+TEST(Patterns, planted_numbers_show_their_pattern) {
+  const Planted planted[]{
+      {"at-memory-bandwidth", {{"dram_pct", 93}}},
+      {"uncoalesced-loads", {{"sectors_per_load", 32}}},
+      {"uncoalesced-stores", {{"sectors_per_store", 31.5}}},
+      {"shared-bank-conflicts", {{"bank_conflict_share", 0.97}}},
+      {"register-spills", {{"local_share", 0.12}, {"spill_bytes", 320}, {"registers", 255}}},
+      {"divergent-warps", {{"threads_per_instruction", 3}}},
+      {"barrier-stalls", {{"stall_barrier", 8}}},
+      {"launch-bound", {{"time_us", 2}}},
+      {"latency-bound", {{"dram_pct", 20}, {"sm_pct", 15}, {"stall_long_scoreboard", 14}}},
+      {"tail-effect", {{"multiprocessors_busy_pct", 40}}},
+      {"tensor-pipe-idle", {{"contraction", 1}, {"narrow_float", 2}, {"tensor_pct", 0}, {"compute_bound", 1}}},
+  };
+  for (const Planted& one : planted)
+    EXPECT_THAT(find_patterns(known_patterns(), one.numbers), Contains(Field(&Pattern::name, one.pattern)))
+        << one.pattern;
+}
+
+TEST(Patterns, wide_vector_accesses_are_not_called_uncoalesced) {
+  EXPECT_THAT(find_patterns(known_patterns(), {{"sectors_per_load", 16}, {"wide_loads", 0.9}}),
+              Not(Contains(Field(&Pattern::name, "uncoalesced-loads"))));
+}
+
+TEST(Counters, of_several_kernels_are_summed_or_averaged_over_time) {
+  const Numbers numbers = numbers_of({{{"gpu__time_duration.sum", 100},
+                                       {"dram__bytes_read.sum", 10},
+                                       {"dram__throughput.avg.pct_of_peak_sustained_elapsed", 90}},
+                                      {{"gpu__time_duration.sum", 300},
+                                       {"dram__bytes_read.sum", 20},
+                                       {"dram__throughput.avg.pct_of_peak_sustained_elapsed", 10}}});
+  EXPECT_DOUBLE_EQ(numbers.at("kernel_time_ns"), 400);
+  EXPECT_DOUBLE_EQ(numbers.at("dram_read_bytes"), 30);
+  EXPECT_DOUBLE_EQ(numbers.at("dram_pct"), 30);
+  EXPECT_DOUBLE_EQ(numbers.at("kernels"), 2);
+  EXPECT_FALSE(numbers.contains("sectors_per_load"));
+  EXPECT_THAT(numbers_of({}), IsEmpty());
+}
+
+}  // namespace
+}  // namespace kagent::profiler
