@@ -12,18 +12,24 @@ namespace kagent::toolchain {
 namespace {
 
 // What C++ calls a dtype on a machine with 64-bit long: the first name is the one that is shown.
-std::vector<std::string_view> type_names(DType dtype) {
+std::vector<std::string_view> type_names(DType dtype, Language language) {
+  const bool cuda = language == Language::cuda;
   switch (dtype) {
     case DType::float64:
       return {"double"};
     case DType::float32:
       return {"float"};
     case DType::float16:
+      if (cuda) return {"__half", "_Float16"};
       return {"_Float16", "__fp16", "half", "__half"};
     case DType::bfloat16:
+      if (cuda) return {"__nv_bfloat16", "__bf16"};
       return {"__bf16", "std::bfloat16_t"};
     case DType::float8_e4m3:
+      if (cuda) return {"__nv_fp8_e4m3", "unsigned char", "char"};
+      return {"unsigned char", "char"};
     case DType::float8_e5m2:
+      if (cuda) return {"__nv_fp8_e5m2", "unsigned char", "char"};
       return {"unsigned char", "char"};
     case DType::int8:
       return {"signed char", "char"};
@@ -76,8 +82,8 @@ bool is_builtin(std::string_view type) {
   return std::ranges::find(kBuiltinTypes, type) != kBuiltinTypes.end();
 }
 
-bool is_named_for(std::string_view type, DType dtype) {
-  const auto names = type_names(dtype);
+bool is_named_for(std::string_view type, DType dtype, Language language) {
+  const auto names = type_names(dtype, language);
   return std::ranges::find(names, type) != names.end();
 }
 
@@ -113,8 +119,9 @@ bool remove_ending(std::string& text, std::string_view ending) {
   return true;
 }
 
-std::string shown(const Parameter& parameter) {
-  const std::string type(type_names(parameter.dtype).front());
+std::string shown(const Parameter& parameter, Language language) {
+  if (parameter.kind == ParameterKind::stream) return "cudaStream_t " + parameter.name;
+  const std::string type(type_names(parameter.dtype, language).front());
   if (!parameter.is_buffer()) return type + " " + parameter.name;
   return (parameter.kind == ParameterKind::input ? "const " : "") + type + "* " + parameter.name;
 }
@@ -134,24 +141,42 @@ std::string kind_of(const Parameter& parameter) {
     case ParameterKind::scalar:
       return "a scalar of type ";
     case ParameterKind::stream:
-      return "a stream of ";
+      return "a stream";
   }
   return {};
 }
 
-std::string mismatch(std::string type, const Parameter& parameter) {
-  std::string says = "'" + parameter.name + "' is " + kind_of(parameter) + std::string(name(parameter.dtype)) +
-                     ", but the function takes '" + type + "' there";
-  if (!parameter.is_buffer()) return is_named_for(type, parameter.dtype) ? "" : says;
+}  // namespace
+
+std::string described(const Parameter& parameter) {
+  return kind_of(parameter) +
+         (parameter.kind == ParameterKind::stream ? std::string() : std::string(name(parameter.dtype)));
+}
+
+namespace {
+
+// Element types of the toolkit's own headers, of one dtype each.
+bool is_cuda_element(std::string_view type) {
+  constexpr std::array<std::string_view, 4> kTypes = {"__half", "__nv_bfloat16", "__nv_fp8_e4m3", "__nv_fp8_e5m2"};
+  return std::ranges::find(kTypes, type) != kTypes.end();
+}
+
+std::string mismatch(std::string type, const Parameter& parameter, Language language) {
+  std::string says =
+      "'" + parameter.name + "' is " + described(parameter) + ", but the function takes '" + type + "' there";
+  if (parameter.kind == ParameterKind::stream) return type == "CUstream_st*" ? "" : says;
+  if (!parameter.is_buffer()) return is_named_for(type, parameter.dtype, language) ? "" : says;
   remove_ending(type, " restrict");
   if (!remove_ending(type, "*")) return says;
   const bool is_const = remove_ending(type, " const");
   remove_ending(type, " volatile");
   if (is_const && parameter.is_written()) return says + ", which cannot be written";
   // A class may wrap the element type; only what is known can be wrong.
-  const bool fits = type == "void" || is_named_for(type, parameter.dtype) || is_storage_for(type, parameter.dtype);
+  const bool fits =
+      type == "void" || is_named_for(type, parameter.dtype, language) || is_storage_for(type, parameter.dtype);
   const bool is_pointer = type.ends_with('*') || type.ends_with('&') || type.ends_with(')');
-  return !fits && (is_builtin(type) || is_pointer) ? says : "";
+  const bool is_known = is_builtin(type) || is_pointer || (language == Language::cuda && is_cuda_element(type));
+  return !fits && is_known ? says : "";
 }
 
 // The parameter types of "name(float const*, std::pair<int, int>)", or nothing if it has no list.
@@ -212,24 +237,29 @@ std::string explain_absence(const std::vector<Symbol>& symbols, const std::strin
 
 }  // namespace
 
-std::string signature_mismatch(const std::vector<std::string>& types, const std::vector<Parameter>& parameters) {
+std::string_view type_name(DType dtype, Language language) {
+  return type_names(dtype, language).front();
+}
+
+std::string signature_mismatch(const std::vector<std::string>& types, const std::vector<Parameter>& parameters,
+                               Language language) {
   if (types.size() != parameters.size())
     return "the function takes " + std::to_string(types.size()) + " parameters, kernel.json lists " +
            std::to_string(parameters.size());
   for (std::size_t i = 0; i < types.size(); ++i)
-    if (std::string problem = mismatch(types[i], parameters[i]); !problem.empty())
+    if (std::string problem = mismatch(types[i], parameters[i], language); !problem.empty())
       return "parameter " + std::to_string(i + 1) + ": " + problem;
   return {};
 }
 
-std::string expected_signature(const std::string& entry, const std::vector<Parameter>& parameters) {
+std::string expected_signature(const std::string& entry, const std::vector<Parameter>& parameters, Language language) {
   std::string text = entry + "(";
-  for (std::size_t i = 0; i < parameters.size(); ++i) text += (i > 0 ? ", " : "") + shown(parameters[i]);
+  for (std::size_t i = 0; i < parameters.size(); ++i) text += (i > 0 ? ", " : "") + shown(parameters[i], language);
   return text + ")";
 }
 
 EntryLookup find_entry(const std::vector<Symbol>& symbols, const std::string& entry,
-                       const std::vector<Parameter>& parameters) {
+                       const std::vector<Parameter>& parameters, Language language) {
   std::vector<const Symbol*> found;
   std::vector<std::string> shown_overloads, problems;
   for (const Symbol& symbol : symbols) {
@@ -243,49 +273,20 @@ EntryLookup find_entry(const std::vector<Symbol>& symbols, const std::string& en
     const auto types = parameter_types(symbol, entry);
     if (!types) continue;
     shown_overloads.push_back(symbol.demangled);
-    std::string problem = signature_mismatch(*types, parameters);
+    std::string problem = signature_mismatch(*types, parameters, language);
     if (problem.empty())
       found.push_back(&symbol);
     else
       problems.push_back(std::move(problem));
   }
   if (found.size() == 1) return {*found.front(), {}};
-  const std::string expected = "; kernel.json asks for '" + expected_signature(entry, parameters) + "'";
+  const std::string expected = "; kernel.json asks for '" + expected_signature(entry, parameters, language) + "'";
   if (found.size() > 1) return {std::nullopt, "several functions fit the entry: " + list(shown_overloads) + expected};
   if (problems.size() == 1)
     return {std::nullopt, problems.front() + ": the source has " + list(shown_overloads) + expected};
   if (problems.size() > 1)
     return {std::nullopt, "no overload fits the entry: the source has " + list(shown_overloads) + expected};
   return {std::nullopt, explain_absence(symbols, entry)};
-}
-
-Result<std::string> call_shim(const std::string& mangled, const std::vector<Parameter>& parameters) {
-  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$";
-  if (mangled.empty() || mangled.find_first_not_of(kPlain) != mangled.npos)
-    return failure("the entry's symbol '" + util::clean(mangled, 200) + "' has characters that no function name has");
-  std::string types, arguments;
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const Parameter& parameter = parameters[i];
-    const std::string separator = i > 0 ? ", " : "";
-    const std::string argument = "arguments[" + std::to_string(i) + "]";
-    if (parameter.is_buffer()) {
-      types += separator + "void*";
-      arguments += separator + argument;
-      continue;
-    }
-    const bool has_no_type = parameter.dtype == DType::bfloat16 || parameter.dtype == DType::float8_e4m3 ||
-                             parameter.dtype == DType::float8_e5m2;
-    if (has_no_type || parameter.kind == ParameterKind::stream)
-      return failure("parameter '" + parameter.name + "' cannot be passed by value: it is " + kind_of(parameter) +
-                         std::string(name(parameter.dtype)),
-                     "pass it as a buffer of one element, or as float32");
-    const std::string type(type_names(parameter.dtype).front());
-    types += separator + type;
-    arguments += separator + "*static_cast<const " + type + "*>(" + argument + ")";
-  }
-  return "extern \"C\" void kagent_entry(" + types + ") __asm__(\"" + mangled + "\");\n" +
-         "extern \"C\" __attribute__((visibility(\"default\"))) void kagent_call(void* const* arguments) {\n  " +
-         (parameters.empty() ? "(void)arguments;\n  " : "") + "kagent_entry(" + arguments + ");\n}\n";
 }
 
 }  // namespace kagent::toolchain

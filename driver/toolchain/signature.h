@@ -7,6 +7,7 @@
 
 #include "toolchain/symbols.h"
 #include "values/error.h"
+#include "values/kernel_request.h"
 #include "values/kernel_spec.h"
 
 namespace kagent::toolchain {
@@ -20,18 +21,21 @@ struct EntryLookup {
 // The function `entry` ("ns::softmax") that fits the parameters of the spec. Types of an extern "C" function are not in
 // its name, so they are not compared.
 EntryLookup find_entry(const std::vector<Symbol>& symbols, const std::string& entry,
-                       const std::vector<Parameter>& parameters);
+                       const std::vector<Parameter>& parameters, Language language = Language::cxx);
 
 // Why the function with these demangled parameter types ("float const*") cannot be called with these parameters; empty
 // if it can.
-std::string signature_mismatch(const std::vector<std::string>& types, const std::vector<Parameter>& parameters);
+std::string signature_mismatch(const std::vector<std::string>& types, const std::vector<Parameter>& parameters,
+                               Language language = Language::cxx);
 
 // The declaration that the spec describes: "softmax(const float* x, float* y, int n)".
-std::string expected_signature(const std::string& entry, const std::vector<Parameter>& parameters);
+std::string expected_signature(const std::string& entry, const std::vector<Parameter>& parameters,
+                               Language language = Language::cxx);
 
-// Source of the object that the runner's runtime calls, `void kagent_call(void* const* arguments)`: buffers are passed
-// as they are, sizes and scalars are read from where the argument points to. An error names a parameter that cannot be
-// passed by value.
-Result<std::string> call_shim(const std::string& mangled, const std::vector<Parameter>& parameters);
+// What messages call a parameter: "an input of float32", "a stream".
+std::string described(const Parameter& parameter);
+
+// What C++ calls a dtype, as it is written in a declaration.
+std::string_view type_name(DType dtype, Language language);
 
 }  // namespace kagent::toolchain

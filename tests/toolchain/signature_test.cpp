@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "toolchain/call_shim.h"
 #include "toolchain/signature.h"
 
 #include <gmock/gmock.h>
