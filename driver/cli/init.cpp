@@ -47,8 +47,10 @@ int init(const InitOptions& options) {
 void add_init(CLI::App& app, Action& action) {
   auto options = std::make_shared<InitOptions>();
   CLI::App* command = app.add_subcommand("init", "Write a first kernel.json from a function's signature");
-  command->add_option("source", options->source, "C++ source that defines the function")->required();
-  command->add_option("entry", options->entry, "Name of the function, with or without its namespaces")->required();
+  command->add_option("source", options->source, "C++ or CUDA source that defines the function")->required();
+  command
+      ->add_option("entry", options->entry, "Name of the function or __global__ kernel, with or without its namespaces")
+      ->required();
   command->add_option("--kernel", options->kernel, "Name of the kernel; the function's own if left out");
   command->add_option("--golden", options->golden, "Folder to write to; golden/<kernel> if left out");
   add_example(*command, "kagent init kernels/softmax.cpp softmax_forward");

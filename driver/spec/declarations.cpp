@@ -42,9 +42,10 @@ Tokens without_attributes(const Tokens& tokens) {
   Tokens kept;
   for (std::size_t i = 0; i < tokens.size();) {
     const bool attribute = tokens[i].is("[") && i + 1 < tokens.size() && tokens[i + 1].is("[");
-    const bool called = (tokens[i].is("__attribute__") || tokens[i].is("alignas") || tokens[i].is("__declspec") ||
-                         tokens[i].is("__launch_bounds__")) &&
-                        i + 1 < tokens.size() && tokens[i + 1].is("(");
+    const bool called =
+        (tokens[i].is("__attribute__") || tokens[i].is("alignas") || tokens[i].is("__declspec") ||
+         tokens[i].is("__launch_bounds__") || tokens[i].is("__cluster_dims__") || tokens[i].is("__maxnreg__")) &&
+        i + 1 < tokens.size() && tokens[i + 1].is("(");
     if (attribute)
       i = behind_bracket(tokens, i);
     else if (called)
@@ -104,13 +105,16 @@ class Scanner {
 
   // To the next ';' or body.
   void declaration() {
-    Tokens tokens;
+    Tokens tokens, template_parameters;
     bool is_template = false, is_definition = false;
     while (at_ < tokens_.size()) {
       const Token& token = tokens_[at_];
       if (token.is("template") && next_is("<")) {
         is_template = true;
+        const std::size_t begin = at_ + 2;
         at_ = behind_angle(tokens_, at_ + 1);
+        template_parameters.assign(tokens_.begin() + static_cast<std::ptrdiff_t>(std::min(begin, at_ - 1)),
+                                   tokens_.begin() + static_cast<std::ptrdiff_t>(at_ - 1));
       } else if (token.is(";")) {
         ++at_;
         break;
@@ -133,7 +137,9 @@ class Scanner {
         ++at_;
       }
     }
+    const std::size_t before = found_.functions.size();
     keep(without_attributes(tokens), is_template, is_definition);
+    if (found_.functions.size() > before) found_.functions.back().template_parameters = std::move(template_parameters);
   }
 
   void keep(const Tokens& tokens, bool is_template, bool is_definition) {

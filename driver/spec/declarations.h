@@ -18,7 +18,8 @@ struct FunctionDeclaration {
   std::vector<Token> after;       // behind them: noexcept, a trailing result type
   bool is_definition = false;
   bool is_template = false;
-  bool is_local = false;  // static, or in a namespace without a name
+  std::vector<Token> template_parameters;  // between the brackets; of the innermost template
+  bool is_local = false;                   // static, or in a namespace without a name
 };
 
 struct Declarations {

@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 // Elements that the guessed case has about: quick to run, and large enough to have borders everywhere.
 constexpr double kElements = 1 << 18;
 constexpr std::int64_t kLargestSize = 1024;
+constexpr std::int64_t kThreads = 256;
 
 std::string kind_of(const SignatureParameter& parameter) {
   if (parameter.is_stream) return "stream";
@@ -39,8 +40,9 @@ class Guess {
   Result<FirstSpec> make(const std::string& source) {
     Json json;
     json["kernel"] = kernel_;
-    json["style"] = "launcher";
+    json["style"] = signature_.is_kernel ? "kernel" : "launcher";
     json["entry"] = signature_.entry;
+    if (signature_.is_kernel) add_launch(json);
     if (auto parameters = add_parameters(json); !parameters) return std::unexpected(parameters.error());
     add_cases(json);
     json["reference"] = {{"source", "reference.cpp"}, {"function", reference_name()}};
@@ -86,6 +88,24 @@ class Guess {
     if (written) return {};
     return failure("'" + signature_.entry + "' has no parameter that it could write its result to",
                    "take a pointer that is not to const");
+  }
+
+  void add_launch(Json& json) {
+    std::string elements;
+    for (const std::string& size : sizes_) elements += (elements.empty() ? "" : " * ") + size;
+    if (elements.empty()) elements = std::to_string(kLargestSize);
+    Json& launch = json["launch"];
+    launch["grid"] = Json::array({"ceil_div(" + elements + ", " + std::to_string(kThreads) + ")"});
+    launch["block"] = Json::array({kThreads});
+    note("/launch", "a thread for each element is a guess; tunables may be used beside the sizes");
+    if (signature_.template_parameters.empty()) return;
+    std::string arguments;
+    for (const TemplateParameter& parameter : signature_.template_parameters) {
+      const std::string guess = parameter.is_type ? "float" : std::to_string(kThreads);
+      arguments += (arguments.empty() ? "" : ", ") + (parameter.preset.empty() ? guess : parameter.preset);
+    }
+    launch["instantiate"] = signature_.entry + "<" + arguments + ">";
+    note("/launch/instantiate", "the arguments of the template are a guess, and types are taken to be float");
   }
 
   void add_cases(Json& json) {

@@ -20,6 +20,7 @@ struct FirstSpec {
 
 // Guesses from the entry's signature: pointers to const are inputs, other pointers outputs, integers sizes, floating
 // numbers and bool scalars; every shape is all sizes. Macros of the form #ifndef X / #define X 128 become tunables.
+// A __global__ function gives style "kernel" with a guessed geometry, a template of one with a guessed instance.
 // `kernel` may be empty: the entry's own name.
 Result<FirstSpec> first_spec(const std::string& source, const std::string& entry, const std::string& kernel);
 

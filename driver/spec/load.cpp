@@ -12,9 +12,9 @@ namespace fs = std::filesystem;
 
 constexpr std::uintmax_t kMaxFile = 1 << 20;
 
-const std::vector<std::string> kKeys{"$schema",     "kernel",    "style",  "entry",  "parameters", "cases",
-                                     "reference",   "tolerance", "inputs", "stress", "work",       "tunables",
-                                     "constraints", "requires",  "rules",  "goal"};
+const std::vector<std::string> kKeys{
+    "$schema",   "kernel", "style",  "entry", "launch",   "architecture_specific", "parameters", "cases", "reference",
+    "tolerance", "inputs", "stress", "work",  "tunables", "constraints",           "requires",   "rules", "goal"};
 
 void read_kernel(const Node& root, KernelSpec& spec) {
   const auto node = root.require("kernel", "add the kernel's name, as in the CMake call");
@@ -25,17 +25,19 @@ void read_kernel(const Node& root, KernelSpec& spec) {
     node->problem(shown(node->value()) + " is no name of a kernel", "use letters, digits, _ and -, at most 64");
 }
 
-void read_style(const Node& root, KernelSpec& spec) {
+// Whether it could be read; left out, it is "launcher".
+bool read_style(const Node& root, KernelSpec& spec) {
   const auto node = root.find("style");
-  const auto text = node ? node->text() : std::nullopt;
-  if (!text) return;
-  if (*text == "kernel")
-    node->problem("CUDA kernels (style \"kernel\") are not built by this version",
-                  "use \"launcher\" with a C++ function");
-  else if (*text != "launcher")
-    node->problem("there is no style " + shown(node->value()), "write \"launcher\"");
-  else
-    spec.style = Style::launcher;
+  if (!node) return true;
+  const auto text = node->text();
+  if (!text) return false;
+  if (*text != "kernel" && *text != "launcher") {
+    node->problem("there is no style " + shown(node->value()),
+                  "write \"launcher\" (a host function) or \"kernel\" (a __global__ function)");
+    return false;
+  }
+  spec.style = *text == "kernel" ? Style::kernel : Style::launcher;
+  return true;
 }
 
 void read_entry(const Node& root, KernelSpec& spec) {
@@ -61,10 +63,12 @@ void list_files(KernelSpec& spec) {
 void read_all(const Node& root, KernelSpec& spec) {
   if (!root.is_object_of(kKeys)) return;
   if (const auto schema = root.find("$schema")) schema->text();
-  Reading reading{spec, false, {}};
+  Reading reading{spec, true, false, {}};
   read_kernel(root, spec);
-  read_style(root, spec);
+  reading.style_known = read_style(root, spec);
   read_entry(root, spec);
+  if (const auto specific = root.find("architecture_specific"))
+    spec.architecture_specific = specific->boolean().value_or(false);
   read_parameters(root, reading);
   read_requirements(root, reading);
   read_cases(root, reading);
@@ -74,6 +78,7 @@ void read_all(const Node& root, KernelSpec& spec) {
   read_stress(root, reading);
   read_work(root, reading);
   read_tunables(root, reading);
+  read_launch(root, reading);
   read_rules(root, reading);
   read_goal(root, reading);
 }

@@ -70,14 +70,31 @@ bool read_name(const Node& node, Parameter& parameter, const Reading& reading) {
   return true;
 }
 
+void read_memory(const Node& node, Parameter& parameter, const Reading& reading) {
+  const auto memory = node.find("memory");
+  const auto text = memory ? memory->text("write \"constant\", or leave it out") : std::nullopt;
+  if (!text) return;
+  if (*text != "constant")
+    memory->problem("there is no memory " + shown(memory->value()), "write \"constant\", or leave it out");
+  else if (reading.style_known && reading.spec.style != Style::kernel)
+    memory->problem("constant memory in style \"launcher\"", "remove it: the source itself copies what it needs");
+  else if (parameter.kind != ParameterKind::input)
+    memory->problem("only inputs can lie in constant memory", "remove it");
+  else
+    parameter.constant_memory = true;
+}
+
 // Everything of one parameter but its shape, which may name sizes that come later.
 bool read_parameter(const Node& node, Reading& reading) {
-  if (!node.is_object_of({"name", "kind", "dtype", "shape", "alignment"})) return false;
+  if (!node.is_object_of({"name", "kind", "dtype", "shape", "alignment", "memory"})) return false;
   Parameter parameter;
   const bool named = read_name(node, parameter, reading);
   const auto kind = read_kind(node);
   if (kind) parameter.kind = *kind;
   bool sound = named && kind;
+  if (kind == ParameterKind::stream && reading.spec.style == Style::kernel)
+    node.find("kind")->problem("a stream in style \"kernel\"",
+                               "remove the parameter: the generated launcher takes a stream in front of the others");
   if (kind == ParameterKind::stream) {
     if (const auto dtype = node.find("dtype")) dtype->problem("a stream has no dtype", "remove it");
   } else if (const auto dtype = read_dtype(node)) {
@@ -92,6 +109,7 @@ bool read_parameter(const Node& node, Reading& reading) {
   if (kind == ParameterKind::size &&
       (parameter.name == "min" || parameter.name == "max" || parameter.name == "ceil_div"))
     node.find("name")->problem("'" + parameter.name + "' is a function in expressions", "rename the size");
+  read_memory(node, parameter, reading);
   if (named && !sound) reading.doubtful.insert(parameter.name);
   if (named) reading.spec.parameters.push_back(std::move(parameter));
   return named;
@@ -102,6 +120,10 @@ void read_alignment(const Node& node, Parameter& parameter) {
   if (!alignment) return;
   if (!parameter.is_buffer()) {
     alignment->problem("only buffers have an alignment", "remove it");
+    return;
+  }
+  if (parameter.constant_memory) {
+    alignment->problem("an alignment of constant memory", "remove it: the __constant__ variable has its own");
     return;
   }
   const auto bytes = alignment->integer(1, kMaxAlignment);
@@ -129,8 +151,13 @@ void read_shape(const Node& node, Parameter& parameter, const Reading& reading) 
                    "use at most " + std::to_string(kMaxDimensions));
     return;
   }
-  for (const Node& extent : shape->elements())
-    if (auto expression = size_expression(extent, reading)) parameter.shape.push_back(std::move(*expression));
+  for (const Node& extent : shape->elements()) {
+    auto expression = size_expression(extent, reading);
+    if (!expression) continue;
+    if (parameter.constant_memory && !expression->names().empty())
+      extent.problem("constant memory of a size that varies", "write numbers: a __constant__ array has a fixed size");
+    parameter.shape.push_back(std::move(*expression));
+  }
 }
 
 void check_together(const Node& node, const Reading& reading) {

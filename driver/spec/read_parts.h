@@ -16,6 +16,7 @@ namespace kagent::spec {
 // What the parts of kernel.json share while it is read.
 struct Reading {
   KernelSpec& spec;
+  bool style_known = true;         // false: it has a mistake, and what depends on it is not checked
   bool parameters_known = false;   // else names are not checked: one mistake must not cause a page of others
   std::set<std::string> doubtful;  // parameters with a mistake of their own: their uses are not checked
 
@@ -34,6 +35,7 @@ void read_inputs(const Node& root, Reading& reading);
 void read_stress(const Node& root, Reading& reading);
 void read_work(const Node& root, Reading& reading);
 void read_tunables(const Node& root, Reading& reading);
+void read_launch(const Node& root, Reading& reading);
 void read_rules(const Node& root, Reading& reading);
 void read_goal(const Node& root, Reading& reading);
 

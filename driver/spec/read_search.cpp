@@ -169,7 +169,7 @@ void read_rules(const Node& root, Reading& reading) {
 
 void read_goal(const Node& root, Reading& reading) {
   const auto node = root.find("goal");
-  if (!node || !node->is_object_of({"roofline", "max_regression", "min_gain"})) return;
+  if (!node || !node->is_object_of({"roofline", "max_regression", "min_gain", "decided_by"})) return;
   Goal& goal = reading.spec.goal;
   if (const auto roofline = node->find("roofline")) {
     goal.roofline = roofline->number(0, 1);
@@ -179,6 +179,13 @@ void read_goal(const Node& root, Reading& reading) {
   if (const auto regression = node->find("max_regression"))
     goal.max_regression = regression->number(0, 1).value_or(goal.max_regression);
   if (const auto gain = node->find("min_gain")) goal.min_gain = gain->number(kLeastGain, 1).value_or(goal.min_gain);
+  if (const auto decided = node->find("decided_by")) {
+    const auto text = decided->text("write \"cold\" or \"hot\"");
+    if (text && *text != "cold" && *text != "hot")
+      decided->problem("there is no cache state " + shown(decided->value()),
+                       "write \"cold\" (caches swept before each call) or \"hot\" (calls in a row)");
+    goal.decided_by = text == "hot" ? CacheState::hot : CacheState::cold;
+  }
 }
 
 }  // namespace kagent::spec

@@ -73,6 +73,16 @@ DType integer_dtype(const Tokens& words) {
   return is_unsigned ? DType::uint32 : DType::int32;
 }
 
+// float4, uchar2, half2, __nv_bfloat162, ...: built into CUDA.
+bool is_vector_type(std::string_view name) {
+  static constexpr std::string_view kElements[] = {
+      "char",  "uchar",  "short",    "ushort",    "int",  "uint",   "long",        "ulong",
+      "float", "double", "longlong", "ulonglong", "half", "__half", "nv_bfloat16", "__nv_bfloat16"};
+  if (name.empty() || name.back() < '1' || name.back() > '4') return false;
+  name.remove_suffix(1);
+  return std::find(std::begin(kElements), std::end(kElements), name) != std::end(kElements);
+}
+
 bool is_restrict(const Token& token) {
   return token.is("restrict") || token.is("__restrict__") || token.is("__restrict");
 }
@@ -163,6 +173,7 @@ class ParameterReader {
         return refuse("is a reference",
                       "take a pointer, or a number by value: other languages and processes call it so");
       if (token.is("<")) return refuse("is of a class template", "take a pointer to its elements and their number");
+      if (token.is("__grid_constant__")) continue;
       if (token.is("*"))
         ++pointers;
       else if (token.is("const"))
@@ -193,6 +204,10 @@ class ParameterReader {
       parameter_.dtype = dtype;
       return {};
     }
+    if (words.size() == 1 && is_vector_type(words[0].text))
+      return refuse(
+          "is of a vector type",
+          "take a pointer to its elements and convert it inside; say in kernel.json which \"alignment\" it needs");
     const auto alias = aliases_.find(words.back().text);
     constexpr int kMaxAliases = 8;  // of aliases; they may be circular in text that does not compile
     if (alias != aliases_.end() && depth < kMaxAliases) return read_type(alias->second, depth + 1);
@@ -241,14 +256,43 @@ Result<const FunctionDeclaration*> choose(const Declarations& declarations, std:
   return found.front();
 }
 
+// "class T, int N = 4": names, and which of them are types.
+std::vector<TemplateParameter> template_parameters(const FunctionDeclaration& function) {
+  std::vector<TemplateParameter> parameters;
+  Tokens current;
+  int depth = 0;
+  const auto finish = [&] {
+    const auto equals = std::find_if(current.begin(), current.end(), [](const Token& token) { return token.is("="); });
+    const auto name = std::find_if(std::make_reverse_iterator(equals), current.rend(),
+                                   [](const Token& token) { return token.is_identifier(); });
+    TemplateParameter parameter;
+    if (name != current.rend()) parameter.name = name->text;
+    if (!current.empty()) parameter.is_type = current[0].is("class") || current[0].is("typename");
+    if (equals != current.end()) parameter.preset = joined(Tokens(equals + 1, current.end()));
+    parameters.push_back(std::move(parameter));
+    current.clear();
+  };
+  for (const Token& token : function.template_parameters) {
+    if (token.is("(") || token.is("<") || token.is("{")) ++depth;
+    if (token.is(")") || token.is(">") || token.is("}")) --depth;
+    if (token.is(",") && depth == 0)
+      finish();
+    else
+      current.push_back(token);
+  }
+  if (!current.empty()) finish();
+  return parameters;
+}
+
 Result<void> check_result(const FunctionDeclaration& function) {
   Tokens type;
   for (const Token& token : function.before)
     if (!token.is("inline") && !token.is("extern") && !token.is("constexpr") && !token.is("__host__") &&
-        token.kind != Token::Kind::literal)
+        !token.is("__global__") && token.kind != Token::Kind::literal)
       type.push_back(token);
-  const bool kernel = std::any_of(type.begin(), type.end(), [](const Token& token) { return token.is("__global__"); });
-  if (kernel) return failure("'" + function.name + "' is device code", "name the host function that launches it");
+  const auto device = [](const Token& token) { return token.is("__device__"); };
+  if (std::any_of(type.begin(), type.end(), device))
+    return failure("'" + function.name + "' is a __device__ function", "name the __global__ function that calls it");
   const bool trailing = !function.after.empty() && function.after[0].is("->");
   const Token* result = type.empty() ? nullptr : &type.back();
   if (!trailing && result != nullptr && (result->is("void") || result->is("cudaError_t"))) return {};
@@ -264,7 +308,9 @@ Result<Signature> find_signature(std::string_view source, std::string_view entry
   const auto chosen = choose(declarations, entry);
   if (!chosen) return std::unexpected(chosen.error());
   const FunctionDeclaration& function = **chosen;
-  if (function.is_template)
+  const bool is_kernel = std::any_of(function.before.begin(), function.before.end(),
+                                     [](const Token& token) { return token.is("__global__"); });
+  if (function.is_template && !is_kernel)
     return failure("'" + function.name + "' is a template", "name a function that calls it with one type");
   if (function.is_local)
     return failure(
@@ -272,10 +318,13 @@ Result<Signature> find_signature(std::string_view source, std::string_view entry
         "make it visible");
   if (auto result = check_result(function); !result) return std::unexpected(result.error());
 
-  Signature signature{function.name, function.line, {}};
+  Signature signature{function.name, function.line, {}, is_kernel, template_parameters(function)};
+  Aliases aliases = declarations.aliases;
+  for (const TemplateParameter& parameter : signature.template_parameters)
+    if (parameter.is_type) aliases[parameter.name] = {Token{Token::Kind::identifier, "float", function.line}};
   int number = 0;
   for (const Tokens& tokens : split(function.parameters)) {
-    ParameterReader reader(declarations.aliases, ++number);
+    ParameterReader reader(aliases, ++number);
     auto parameter = reader.read(tokens);
     if (!parameter) return failure("'" + function.name + "': " + parameter.error().message, parameter.error().fix);
     for (const SignatureParameter& known : signature.parameters)

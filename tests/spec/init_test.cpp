@@ -102,10 +102,27 @@ TEST(Init, NamesThatWouldNotLoadAreRefused) {
   EXPECT_THAT(first_spec("void f(float* y, int max);", "f", "").error().message, HasSubstr("'max'"));
 }
 
+TEST(Init, AKernelGetsAGeometryAndAnInstance) {
+  const util::TemporaryFolder folder;
+  const auto first = first_spec(
+      "#ifndef TILE\n#define TILE 4\n#endif\ntemplate <class T, int N, int M = 2>\n"
+      "__global__ void __launch_bounds__(256) scale(const T* x, T* y, int rows, int cols) {}",
+      "scale", "");
+  ASSERT_TRUE(first) << first.error().message;
+  ASSERT_TRUE(write_first_spec(folder.path(), *first));
+  const auto spec = load(folder.path());
+  ASSERT_TRUE(spec) << spec.error().message;
+  EXPECT_EQ(spec->style, Style::kernel);
+  EXPECT_EQ(spec->launch->grid[0].text(), "ceil_div(rows * cols, 256)");
+  EXPECT_EQ(spec->launch->instance, "scale<float, 256, 2>");
+  EXPECT_THAT(first->to_complete, Contains(HasSubstr("/launch/instantiate: ")));
+}
+
 TEST(Init, ManyOrNarrowOrNoSizesStillGiveASpecThatLoads) {
   for (const char* source : {"void f(float* y);", "void f(float* y, signed char n);", "void f(void* y, int n);",
                              "void f(float* y, int a, int b, int c, int d, int e, int g, int h);",
-                             "void f(half* y, cudaStream_t s, bool b, unsigned char c);"}) {
+                             "void f(half* y, cudaStream_t s, bool b, unsigned char c);",
+                             "__global__ void f(float* y, int n);", "__global__ void f(double* y);"}) {
     const util::TemporaryFolder folder;
     const auto first = first_spec(source, "f", "");
     ASSERT_TRUE(first) << first.error().message;

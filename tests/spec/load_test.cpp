@@ -120,10 +120,46 @@ TEST_F(Load, OneMistakeDoesNotCauseComplaintsAboutItsUses) {
             "/parameters/0/dtype: there is no dtype \"float33\"; did you mean 'float32'?");
 }
 
-TEST_F(Load, CudaKernelsAreRefusedWithTheReason) {
-  EXPECT_EQ(
-      golden.problems_of(scale_json(R"(, "style": "kernel")")),
-      "/style: CUDA kernels (style \"kernel\") are not built by this version; use \"launcher\" with a C++ function");
+TEST_F(Load, ReadsTheGeometryOfAKernel) {
+  const auto spec = golden.load_text(scale_json(
+      R"x(, "style": "kernel", "architecture_specific": true, "goal": {"decided_by": "hot"}, "tunables": {"BLOCK": [64]},
+      "launch": {"grid": ["ceil_div(rows, BLOCK)", "cols"], "block": [64], "cluster": [2],
+                 "shared_memory": "4*BLOCK", "instantiate": "scale<float>"})x",
+      R"x(, {"name": "taps", "kind": "input", "dtype": "float32", "shape": [15, "5*3"], "memory": "constant"})x"));
+  ASSERT_TRUE(spec) << spec.error().message;
+  EXPECT_EQ(spec->style, Style::kernel);
+  EXPECT_TRUE(spec->architecture_specific);
+  EXPECT_EQ(spec->goal.decided_by, CacheState::hot);
+  EXPECT_TRUE(spec->find_parameter("taps")->constant_memory);
+  EXPECT_FALSE(spec->find_parameter("x")->constant_memory);
+  ASSERT_TRUE(spec->launch);
+  EXPECT_EQ(spec->launch->grid[0].text(), "ceil_div(rows, BLOCK)");
+  EXPECT_EQ(spec->launch->grid[2].text(), "1");
+  EXPECT_EQ(spec->launch->block[0].text(), "64");
+  EXPECT_EQ(spec->launch->cluster->at(0).text(), "2");
+  EXPECT_EQ(spec->launch->shared_memory->text(), "4*BLOCK");
+  EXPECT_EQ(spec->launch->instance, "scale<float>");
+}
+
+TEST_F(Load, AGeometryThatCannotBeMeantIsRefusedWithTheFix) {
+  const auto problems = [&](const std::string& launch, const std::string& parameters = "") {
+    return golden.problems_of(scale_json(R"x(, "style": "kernel", "launch": )x" + launch, parameters));
+  };
+  EXPECT_EQ(golden.problems_of(scale_json(R"x(, "style": "kernel")x")),
+            "/launch: missing; add \"launch\": {\"grid\": [...], \"block\": [...]}");
+  EXPECT_THAT(golden.problems_of(scale_json(R"x(, "launch": {"grid": [1], "block": [1]})x")),
+              HasSubstr("/launch: a launch geometry in style \"launcher\"; remove it"));
+  EXPECT_EQ(problems(R"x({"grid": ["ceil_div(row, 4)"], "block": [64]})x"),
+            "/launch/grid/0: there is no size or tunable 'row'; did you mean 'rows'?");
+  EXPECT_THAT(problems(R"x({"grid": [1], "block": [32, 33]})x"), HasSubstr("/launch/block: more than 1024 threads"));
+  EXPECT_THAT(problems(R"x({"grid": [1], "block": [32], "instantiate": "other<float>"})x"),
+              HasSubstr("/launch/instantiate: \"other<float>\" is no instance of the entry; write \"scale<...>\""));
+  EXPECT_THAT(problems(R"x({"grid": [1], "block": [32]})x", R"x(, {"name": "s", "kind": "stream"})x"),
+              HasSubstr("/parameters/4/kind: a stream in style \"kernel\"; remove the parameter"));
+  EXPECT_THAT(
+      problems(R"x({"grid": [1], "block": [32]})x",
+               R"x(, {"name": "t", "kind": "input", "dtype": "int8", "shape": ["cols"], "memory": "constant"})x"),
+      HasSubstr("/parameters/4/shape/0: constant memory of a size that varies"));
 }
 
 TEST_F(Load, ADuplicateKeyIsNamedWhereItIs) {
@@ -228,6 +264,9 @@ TEST_F(Load, DefaultsAreThoseOfTheDocumentation) {
   EXPECT_EQ(spec->goal.max_regression, 0.01);
   EXPECT_EQ(spec->goal.min_gain, 0.01);
   EXPECT_FALSE(spec->goal.roofline);
+  EXPECT_EQ(spec->goal.decided_by, CacheState::cold);
+  EXPECT_FALSE(spec->architecture_specific);
+  EXPECT_FALSE(spec->launch);
   EXPECT_FALSE(spec->reference);
 }
 

@@ -83,9 +83,34 @@ TEST(Signature, WhatCannotBeCalledFromOutsideIsRefusedWithTheFix) {
   EXPECT_THAT(understood("static void f(float* y) {}"), HasSubstr("make it visible"));
   EXPECT_THAT(understood("namespace { void f(float* y) {} }"), HasSubstr("make it visible"));
   EXPECT_THAT(understood("template <class T, int N = (3 > 2)> void f(T* y) {}"), HasSubstr("is a template"));
-  EXPECT_THAT(understood("__global__ void f(float* y) {}"), HasSubstr("device code"));
+  EXPECT_THAT(understood("__device__ void f(float* y) {}"), HasSubstr("name the __global__ function"));
   EXPECT_THAT(understood("int f(float* y) {}"), HasSubstr("returns 'int'; return void"));
   EXPECT_THAT(understood("auto f(float* y) -> void {}"), HasSubstr("return void"));
+}
+
+TEST(Signature, KernelsAreUnderstoodTemplatesIncluded) {
+  const std::string source =
+      "namespace ops {\ntemplate <typename T, int BLOCK = 128, bool FAST = (1 < 2)>\n"
+      "__global__ void __launch_bounds__(BLOCK, 2) f(const T* __restrict__ x, T* y, const __grid_constant__ int n) "
+      "{}\n}";
+  const auto signature = find_signature(source, "f");
+  ASSERT_TRUE(signature) << signature.error().message;
+  EXPECT_TRUE(signature->is_kernel);
+  EXPECT_EQ(understood(source), "x:const float32*, y:float32*, n:const int32");
+  ASSERT_EQ(signature->template_parameters.size(), 3U);
+  EXPECT_EQ(signature->template_parameters[0].name, "T");
+  EXPECT_TRUE(signature->template_parameters[0].is_type);
+  EXPECT_EQ(signature->template_parameters[1].preset, "128");
+  EXPECT_EQ(understood("extern \"C\" __global__ void f(const __half* a, __nv_bfloat16* b, __nv_fp8_e4m3* c) {}"),
+            "a:const float16*, b:bfloat16*, c:float8_e4m3*");
+  EXPECT_FALSE(find_signature("cudaError_t f(half* x, cudaStream_t s) {}", "f")->is_kernel);
+}
+
+TEST(Signature, VectorTypesAreRefusedWithTheFix) {
+  for (const char* type : {"float4", "half2", "__nv_bfloat162", "uchar4", "int2"})
+    EXPECT_THAT(understood("__global__ void f(const " + std::string(type) + "* x) {}"),
+                HasSubstr("is of a vector type; take a pointer to its elements"))
+        << type;
 }
 
 TEST(Signature, TypesThatAreNoDtypeAreRefusedWithTheFix) {
