@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "build_step/launcher_source.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <set>
+#include <string_view>
+#include <vector>
+
+namespace kagent::build_step {
+namespace {
+
+// Arithmetic of kernel.json's expressions: exact, and a fault instead of a crash. The expressions are printed over
+// std::int64_t; put over this type they keep the short circuits of && and ||, so that a guarded division stays guarded.
+constexpr std::string_view kExact = R"(
+namespace {
+
+// A 64-bit integer whose overflow or division by zero is remembered.
+struct KagentExact {
+  static inline thread_local bool fault = false;
+  std::int64_t value;
+  constexpr KagentExact(std::int64_t number) : value(number) {}
+  explicit operator bool() const { return value != 0; }
+  [[maybe_unused]] friend KagentExact operator-(KagentExact a) { return KagentExact{0} - a; }
+  [[maybe_unused]] friend KagentExact operator+(KagentExact a, KagentExact b) {
+    fault |= __builtin_add_overflow(a.value, b.value, &a.value);
+    return a;
+  }
+  [[maybe_unused]] friend KagentExact operator-(KagentExact a, KagentExact b) {
+    fault |= __builtin_sub_overflow(a.value, b.value, &a.value);
+    return a;
+  }
+  [[maybe_unused]] friend KagentExact operator*(KagentExact a, KagentExact b) {
+    fault |= __builtin_mul_overflow(a.value, b.value, &a.value);
+    return a;
+  }
+  static bool divides(KagentExact a, KagentExact b) {
+    const bool fits = b.value != 0 && !(b.value == -1 && a.value == INT64_MIN);
+    fault |= !fits;
+    return fits;
+  }
+  [[maybe_unused]] friend KagentExact operator/(KagentExact a, KagentExact b) { return divides(a, b) ? a.value / b.value : 0; }
+  [[maybe_unused]] friend KagentExact operator%(KagentExact a, KagentExact b) { return divides(a, b) ? a.value % b.value : 0; }
+  [[maybe_unused]] friend bool operator==(KagentExact a, KagentExact b) { return a.value == b.value; }
+  [[maybe_unused]] friend bool operator!=(KagentExact a, KagentExact b) { return a.value != b.value; }
+  [[maybe_unused]] friend bool operator<(KagentExact a, KagentExact b) { return a.value < b.value; }
+  [[maybe_unused]] friend bool operator<=(KagentExact a, KagentExact b) { return a.value <= b.value; }
+  [[maybe_unused]] friend bool operator>(KagentExact a, KagentExact b) { return a.value > b.value; }
+  [[maybe_unused]] friend bool operator>=(KagentExact a, KagentExact b) { return a.value >= b.value; }
+};
+
+// A size beyond 2^63 becomes negative, which no extent may be.
+template <class Integer>
+KagentExact kagent_exact(Integer value) {
+  return KagentExact{static_cast<std::int64_t>(value)};
+}
+inline std::int64_t kagent_value(KagentExact number) {
+  return number.value;
+}
+
+}  // namespace
+)";
+
+// What the launcher needs beside. It stands in front of the kernel's source, whose macros then cannot change it.
+// The limits are those of every device that CUDA supports (CUDA C++ Programming Guide, "Technical Specifications per
+// Compute Capability"); what a single device cannot do on top of them is the launch's own error.
+constexpr std::string_view kGeometry = R"(
+namespace {
+
+struct KagentGeometry {
+  std::int64_t extents[6];  // grid, block
+  std::int64_t shared;
+  std::int64_t cluster[3];
+};
+
+inline void kagent_begin_geometry() {
+  KagentExact::fault = false;
+}
+inline bool kagent_is_possible(const KagentGeometry& geometry) {
+  constexpr std::int64_t kMost[6] = {2147483647, 65535, 65535, 1024, 1024, 64};
+  bool possible = !KagentExact::fault && geometry.shared >= 0 && geometry.shared <= 2147483647;
+  for (int i = 0; i < 6; ++i) possible = possible && geometry.extents[i] >= 0 && geometry.extents[i] <= kMost[i];
+  for (const std::int64_t blocks : geometry.cluster) possible = possible && blocks >= 1 && blocks <= 64;
+  return possible && geometry.extents[3] * geometry.extents[4] * geometry.extents[5] <= 1024;
+}
+inline bool kagent_is_empty(const KagentGeometry& geometry) {
+  for (const std::int64_t extent : geometry.extents)
+    if (extent == 0) return true;
+  return false;
+}
+inline dim3 kagent_dimensions(const std::int64_t* extent) {
+  return dim3(static_cast<unsigned>(extent[0]), static_cast<unsigned>(extent[1]), static_cast<unsigned>(extent[2]));
+}
+inline cudaLaunchConfig_t kagent_configure(const KagentGeometry& geometry, cudaStream_t stream) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = kagent_dimensions(geometry.extents);
+  config.blockDim = kagent_dimensions(geometry.extents + 3);
+  config.dynamicSmemBytes = static_cast<std::size_t>(geometry.shared);
+  config.stream = stream;
+  return config;
+}
+
+}  // namespace
+)";
+
+// Dynamic shared memory beyond 48 KiB has to be asked for.
+constexpr std::string_view kRaise = R"(
+namespace {
+
+// Once for each device, and as far as the device goes: a smaller limit set later would take it from other calls.
+template <class Kernel>
+cudaError_t kagent_raise_shared(Kernel kernel, const KagentGeometry& geometry) {
+  if (geometry.shared <= 48 * 1024) return cudaSuccess;
+  static std::atomic<bool> raised[64];
+  int device = 0, most = 0;
+  cudaError_t error = cudaGetDevice(&device);
+  if (error != cudaSuccess || (device < 64 && raised[device].load(std::memory_order_acquire))) return error;
+  cudaFuncAttributes attributes{};
+  error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  if (error == cudaSuccess) error = cudaFuncGetAttributes(&attributes, kernel);
+  if (error == cudaSuccess)
+    error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 most - static_cast<int>(attributes.sharedSizeBytes));
+  if (error == cudaSuccess && device < 64) raised[device].store(true, std::memory_order_release);
+  return error;
+}
+
+}  // namespace
+)";
+
+// More than 8 blocks in a cluster are not portable, and have to be allowed.
+constexpr std::string_view kCluster = R"(
+namespace {
+
+template <class Kernel>
+cudaError_t kagent_set_cluster(Kernel kernel, const KagentGeometry& geometry, cudaLaunchAttribute& attribute,
+                               cudaLaunchConfig_t& config) {
+  const dim3 cluster = kagent_dimensions(geometry.cluster);
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim.x = cluster.x;
+  attribute.val.clusterDim.y = cluster.y;
+  attribute.val.clusterDim.z = cluster.z;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  if (cluster.x * cluster.y * cluster.z <= 8) return cudaSuccess;
+  return cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+}
+
+}  // namespace
+)";
+
+void replace_all(std::string& text, std::string_view what, std::string_view with) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += with.size())
+    text.replace(at, what.size(), with);
+}
+
+// The expression over KagentExact, its names prefixed, so that no macro of the kernel's source can meet them.
+std::string exact(const Expression& expression) {
+  std::string text = expression.to_cpp();
+  for (const std::string& name : expression.names())
+    replace_all(text, "static_cast<std::int64_t>(" + name + ")", "kagent_exact(kagent_" + name + ")");
+  replace_all(text, "std::int64_t", "KagentExact");
+  return "kagent_value(" + text + ")";
+}
+
+std::vector<const Expression*> expressions_of(const Launch& launch) {
+  std::vector<const Expression*> all;
+  for (const auto* extents : {&launch.grid, &launch.block})
+    for (const Expression& extent : *extents) all.push_back(&extent);
+  if (launch.cluster)
+    for (const Expression& extent : *launch.cluster) all.push_back(&extent);
+  if (launch.shared_memory) all.push_back(&*launch.shared_memory);
+  return all;
+}
+
+std::set<std::string> names_of(const Launch& launch) {
+  std::set<std::string> names;
+  for (const Expression* expression : expressions_of(launch))
+    names.insert(expression->names().begin(), expression->names().end());
+  return names;
+}
+
+std::string type_name(DType dtype) {
+  switch (dtype) {
+    case DType::float64:
+      return "double";
+    case DType::float32:
+      return "float";
+    case DType::float16:
+      return "__half";
+    case DType::bfloat16:
+      return "__nv_bfloat16";
+    case DType::float8_e4m3:
+      return "__nv_fp8_e4m3";
+    case DType::float8_e5m2:
+      return "__nv_fp8_e5m2";
+    case DType::boolean:
+      return "bool";
+    case DType::int8:
+    case DType::int16:
+    case DType::int32:
+    case DType::int64:
+    case DType::uint8:
+    case DType::uint16:
+    case DType::uint32:
+    case DType::uint64:
+      break;
+  }
+  return "std::" + std::string(name(dtype)) + "_t";
+}
+
+std::string includes(const KernelSpec& spec) {
+  std::set<std::string> headers = {"cuda_runtime.h"};
+  for (const Parameter& parameter : spec.parameters) {
+    if (parameter.dtype == DType::float16) headers.insert("cuda_fp16.h");
+    if (parameter.dtype == DType::bfloat16) headers.insert("cuda_bf16.h");
+    if (parameter.dtype == DType::float8_e4m3 || parameter.dtype == DType::float8_e5m2) headers.insert("cuda_fp8.h");
+  }
+  std::string text;
+  for (const std::string& header : headers) text += "#include <" + header + ">\n";
+  return text;
+}
+
+std::string namespace_of(const KernelSpec& spec) {
+  const std::size_t colon = spec.entry.rfind("::");
+  return colon == std::string::npos ? "" : spec.entry.substr(0, colon);
+}
+
+// "softmax_launch", of characters that a C++ name has.
+std::string plain_name(const KernelSpec& spec) {
+  std::string name = spec.kernel;
+  std::ranges::replace(name, '-', '_');
+  if (std::isdigit(static_cast<unsigned char>(name.front())) != 0) name.insert(0, "kernel_");
+  return name + "_launch";
+}
+
+// In the definition every parameter has a name that neither a macro nor a __constant__ variable of the source has.
+std::string parameter_list(const KernelSpec& spec, std::string_view prefix) {
+  std::string text = "cudaStream_t " + (prefix.empty() ? std::string("stream") : "on_kagent_stream");
+  for (const Parameter& parameter : spec.parameters) {
+    text += ", ";
+    if (parameter.kind == ParameterKind::input) text += "const ";
+    text += type_name(parameter.dtype) + (parameter.is_buffer() ? "* " : " ") + std::string(prefix) + parameter.name;
+  }
+  return text;
+}
+
+std::string declaration(const KernelSpec& spec) {
+  // A parameter of the spec may be called "stream" too; names in a declaration mean nothing.
+  std::string list = parameter_list(spec, "");
+  if (spec.find_parameter("stream") != nullptr) list.replace(0, list.find(','), "cudaStream_t");
+  return "cudaError_t " + plain_name(spec) + "(" + list + ");\n";
+}
+
+std::string extents_comment(const KernelSpec& spec) {
+  std::string text;
+  for (const Parameter& parameter : spec.parameters) {
+    if (!parameter.is_buffer()) continue;
+    std::string extents;
+    for (const Expression& extent : parameter.shape) extents += (extents.empty() ? "" : ", ") + extent.text();
+    std::replace_if(
+        extents.begin(), extents.end(), [](char c) { return c == '\n' || c == '\r' || c == '\\'; }, ' ');
+    text += "//   " + parameter.name + ": " + std::string(name(parameter.dtype)) + " [" + extents + "], ";
+    switch (parameter.kind) {
+      case ParameterKind::output:
+        text += "written";
+        break;
+      case ParameterKind::inout:
+        text += "read and written";
+        break;
+      case ParameterKind::workspace:
+        text += "scratch memory";
+        break;
+      default:
+        text += parameter.constant_memory ? "read, copied to constant memory on the stream" : "read";
+    }
+    if (parameter.alignment_bytes > 0) text += ", aligned to " + std::to_string(parameter.alignment_bytes) + " bytes";
+    text += "\n";
+  }
+  return text;
+}
+
+std::string opened(const std::string& space) {
+  return space.empty() ? "" : "namespace " + space + " {\n";
+}
+std::string closed(const std::string& space) {
+  return space.empty() ? "" : "}  // namespace " + space + "\n";
+}
+
+std::string constants_code(const KernelSpec& spec) {
+  std::string text;
+  for (const Parameter& parameter : spec.parameters) {
+    if (!parameter.constant_memory) continue;
+    std::string bytes = "sizeof(" + type_name(parameter.dtype) + ")";
+    for (const Expression& extent : parameter.shape) bytes += " * static_cast<std::size_t>(" + exact(extent) + ")";
+    text += "  kagent_error = cudaMemcpyToSymbolAsync(" + parameter.name + ", kagent_" + parameter.name + ", " + bytes +
+            ", 0,\n                                         cudaMemcpyDeviceToDevice, on_kagent_stream);\n"
+            "  if (kagent_error != cudaSuccess) return kagent_error;\n";
+  }
+  return text;
+}
+
+std::string geometry_code(const KernelSpec& spec, const Launch& launch) {
+  std::string text;
+  for (const std::string& name : names_of(launch))
+    if (spec.find_parameter(name) == nullptr) text += "  constexpr std::int64_t kagent_" + name + " = " + name + ";\n";
+  text += "  kagent_begin_geometry();\n  const KagentGeometry kagent_geometry = {{";
+  for (std::size_t i = 0; i < 6; ++i) text += (i > 0 ? ", " : "") + exact(i < 3 ? launch.grid[i] : launch.block[i - 3]);
+  text += "}, " + (launch.shared_memory ? exact(*launch.shared_memory) : "0") + ", {";
+  for (std::size_t i = 0; i < 3; ++i)
+    text += (i > 0 ? ", " : "") + (launch.cluster ? exact((*launch.cluster)[i]) : std::string("1"));
+  return text + "}};\n";
+}
+
+std::string body(const KernelSpec& spec, const Launch& launch) {
+  std::string text = geometry_code(spec, launch);
+  text +=
+      "  if (!kagent_is_possible(kagent_geometry)) return cudaErrorInvalidConfiguration;\n"
+      "  if (kagent_is_empty(kagent_geometry)) return cudaSuccess;\n"
+      "  const auto kagent_kernel = &" +
+      (launch.instance.empty() ? spec.entry : launch.instance) +
+      ";\n  cudaLaunchConfig_t kagent_configuration = kagent_configure(kagent_geometry, on_kagent_stream);\n"
+      "  cudaError_t kagent_error = cudaSuccess;\n";
+  const std::string stop = "  if (kagent_error != cudaSuccess) return kagent_error;\n";
+  if (launch.shared_memory) text += "  kagent_error = kagent_raise_shared(kagent_kernel, kagent_geometry);\n" + stop;
+  if (launch.cluster)
+    text +=
+        "  cudaLaunchAttribute kagent_attribute{};\n"
+        "  kagent_error = kagent_set_cluster(kagent_kernel, kagent_geometry, kagent_attribute, "
+        "kagent_configuration);\n" +
+        stop;
+  text += constants_code(spec) + "  kagent_error = cudaLaunchKernelEx(&kagent_configuration, kagent_kernel";
+  for (const Parameter& parameter : spec.parameters)
+    if (!parameter.constant_memory) text += ", kagent_" + parameter.name;
+  // What is left over from a launch that failed is taken with it, as after <<<>>>.
+  return text +
+         ");\n  const cudaError_t kagent_last = cudaGetLastError();\n"
+         "  return kagent_error != cudaSuccess ? kagent_error : kagent_last;\n";
+}
+
+}  // namespace
+
+std::string launch_function(const KernelSpec& spec) {
+  const std::string space = namespace_of(spec);
+  return (space.empty() ? "" : space + "::") + plain_name(spec);
+}
+
+std::string launcher_header_name(const KernelSpec& spec) {
+  return plain_name(spec) + ".h";
+}
+
+std::string launcher_header(const KernelSpec& spec) {
+  return "// Generated by kagent from the kernel.json of '" + spec.kernel +
+         "'.\n#pragma once\n\n#include <cstdint>\n\n" + includes(spec) + "\n" + opened(namespace_of(spec)) +
+         "// Launches " + spec.entry +
+         " on the stream, and returns what the launch returned. Buffers lie on the device:\n" + extents_comment(spec) +
+         declaration(spec) + closed(namespace_of(spec));
+}
+
+std::string launcher_source(const KernelSpec& spec, const std::string& kernel_text, const std::string& source_name,
+                            const Launch& launch) {
+  const std::string space = namespace_of(spec);
+  std::string text =
+      "// Generated by kagent: the kernel as it was chosen, and its launcher.\n"
+      "#include <algorithm>\n#include <atomic>\n#include <cstddef>\n#include <cstdint>\n\n" +
+      includes(spec);
+  text += kExact;
+  text += kGeometry;
+  if (launch.shared_memory) text += kRaise;
+  if (launch.cluster) text += kCluster;
+  text += "\n#line 1 \"" + source_name + "\"\n" + kernel_text;
+  if (!text.ends_with('\n')) text += '\n';
+  return text + "#line 1 \"" + plain_name(spec) + ".cu\"\n" + opened(space) + declaration(spec) + "cudaError_t " +
+         plain_name(spec) + "(" + parameter_list(spec, "kagent_") + ") {\n" + body(spec, launch) + "}\n" +
+         closed(space);
+}
+
+KernelSpec as_launcher(const KernelSpec& spec) {
+  KernelSpec launcher = spec;
+  launcher.style = Style::launcher;
+  launcher.entry = launch_function(spec);
+  launcher.launch.reset();
+  Parameter stream;
+  stream.kind = ParameterKind::stream;
+  for (stream.name = "stream"; spec.find_parameter(stream.name) != nullptr;) stream.name += '_';
+  for (Parameter& parameter : launcher.parameters) parameter.constant_memory = false;
+  launcher.parameters.insert(launcher.parameters.begin(), std::move(stream));
+  return launcher;
+}
+
+}  // namespace kagent::build_step
