@@ -4,10 +4,18 @@
 #include <type_traits>
 #include <utility>
 
+#include "../../kernels/layer_norm.h"
 #include "../../kernels/norm_chain.h"
+#include "../../kernels/reduce_sum.h"
+#include "../../kernels/rms_norm.h"
+#include "../../kernels/sgemm.h"
 
+void layer_norm_reference(const double*, const double*, const double*, double*, int, int);
 void norm_chain_reference(const double*, const double*, const double*, const double*, double*, double*, double*, int,
                           int, double, std::uint64_t);
+void reduce_sum_reference(const double*, double*, double*, std::int64_t);
+void rms_norm_reference(const double*, const double*, double*, int, int);
+void sgemm_reference(const double*, const double*, double*, int, int, int);
 
 namespace kagent {
 namespace {
@@ -36,7 +44,11 @@ std::function<void(const ShippedArguments&)> listed(void (*function)(Parameters.
 
 std::vector<ShippedCudaKernel> shipped_cuda_kernels() {
   return {
+      {"layer_norm", listed(kernels::layer_norm), listed(layer_norm_reference)},
       {"norm_chain", listed(kernels::norm_chain), listed(norm_chain_reference)},
+      {"reduce_sum", listed(kernels::reduce_sum), listed(reduce_sum_reference)},
+      {"rms_norm", listed(kernels::rms_norm), listed(rms_norm_reference)},
+      {"sgemm", listed(kernels::sgemm), listed(sgemm_reference)},
   };
 }
 
