@@ -4,18 +4,15 @@
 // a find). Prints shares, and the noise that it saw.
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <csignal>
-#include <fstream>
-#include <map>
 #include <random>
 #include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "aa_tally.h"
 #include "loop/measurement.h"
 #include "loop/measuring_lane.h"
 #include "runner/runner.h"
@@ -109,63 +106,6 @@ class Programs {
 // Ctrl-C ends the run, with the table of what it has.
 volatile std::sig_atomic_t interrupted = 0;
 
-struct Tally {
-  std::string kernel;
-  double planted = 0;  // share of extra work in the incumbent
-  int runs = 0, failed = 0;
-  std::map<Comparison, int> verdicts;
-  std::vector<double> ratios, half_widths, pairs, seconds;
-};
-
-double quantile(std::vector<double> values, double share) {
-  if (values.empty()) return std::nan("");
-  std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
-}
-
-double mean(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
-}
-
-void add(Tally& tally, const Result<loop::Measured>& result, double seconds) {
-  ++tally.runs;
-  tally.seconds.push_back(seconds);
-  if (!result || result->outcome != Outcome::ok) {
-    ++tally.failed;
-    fmt::print(stderr, "\n{}\n", result ? result->detail : result.error().message);
-    return;
-  }
-  const Decision& decision = result->decision;
-  ++tally.verdicts[decision.comparison];
-  tally.ratios.push_back(decision.ratio);
-  tally.half_widths.push_back((std::log(decision.high) - std::log(decision.low)) / 2);
-  tally.pairs.push_back(decision.cases.front().pairs);
-}
-
-std::string row(const Tally& tally) {
-  auto share = [&](Comparison comparison) {
-    const auto found = tally.verdicts.find(comparison);
-    return fmt::format("{:.1f} %", 100.0 * (found == tally.verdicts.end() ? 0 : found->second) / tally.runs);
-  };
-  std::vector<double> off;
-  for (const double ratio : tally.ratios) off.push_back(std::abs(std::log(ratio) + std::log1p(tally.planted)));
-  return fmt::format("{:>11} {:>8} {:>5} {:>8} {:>8} {:>8} {:>9} {:>6} {:>8.2f} {:>8.2f} {:>9.2f} {:>6.1f} {:>6.1f}",
-                     tally.kernel, fmt::format("{:.0f} %", tally.planted * 100), tally.runs, share(Comparison::faster),
-                     share(Comparison::slower), share(Comparison::same), share(Comparison::ambiguous), tally.failed,
-                     100 * quantile(off, 0.5), 100 * quantile(off, 0.95), 100 * quantile(tally.half_widths, 0.5),
-                     mean(tally.pairs), mean(tally.seconds));
-}
-
-nlohmann::json json_of(const Tally& tally) {
-  nlohmann::json verdicts;
-  for (const auto& [comparison, count] : tally.verdicts) verdicts[std::string(name(comparison))] = count;
-  return {{"kernel", tally.kernel},           {"planted", tally.planted}, {"runs", tally.runs},
-          {"failed", tally.failed},           {"verdicts", verdicts},     {"ratios", tally.ratios},
-          {"half_widths", tally.half_widths}, {"pairs", tally.pairs},     {"seconds", tally.seconds}};
-}
-
 std::string load_average() {
   double loads[3] = {0, 0, 0};
   return ::getloadavg(loads, 3) == 3 ? fmt::format("{:.2f} {:.2f} {:.2f}", loads[0], loads[1], loads[2]) : "unknown";
@@ -203,56 +143,32 @@ int run(int argc, char** argv) {
   }
   const std::string load_before = load_average();
   const auto begin = Clock::now();
-  std::vector<Tally> tallies;
+  std::vector<benchmarks::Tally> tallies;
+  const auto stop = [] { return interrupted != 0; };
   for (const Kernel& kernel : kernels) {
     const KernelSpec spec = spec_of(kernel);
     const Binary candidate = programs.compile(kernel, 0);
     for (const int extra : {0, 20, 50, 100}) {
       const Binary incumbent = programs.compile(kernel, extra);
-      Tally tally;
-      tally.kernel = kernel.name;
-      tally.planted = extra / 1000.0;
-      const int all = extra == 0 ? aa_runs : planted_runs;
-      const int runs = all / static_cast<int>(kernels.size());
-      for (int run = 0; run < runs && !interrupted; ++run) {
+      const auto measure = [&](std::uint64_t run_seed) {
         loop::MeasurementOptions options;
         options.policy.min_gain = min_gain;
         options.limits.allow_unsandboxed = allow_unsandboxed;
-        options.seed = seeds();
-        options.interrupted = [] { return interrupted != 0; };
-        const auto start = Clock::now();
-        const auto measured = loop::measure(*runner, spec, incumbent, candidate, options);
-        if (interrupted) break;
-        add(tally, measured, std::chrono::duration<double>(Clock::now() - start).count());
-        fmt::print(stderr, "\r{} {} %: {} of {}   ", kernel.name, extra / 10, run + 1, runs);
-      }
-      if (tally.runs > 0) tallies.push_back(std::move(tally));
+        options.seed = run_seed;
+        options.interrupted = stop;
+        return loop::measure(*runner, spec, incumbent, candidate, options);
+      };
+      const int runs = (extra == 0 ? aa_runs : planted_runs) / static_cast<int>(kernels.size());
+      tallies.push_back(benchmarks::compare(
+          kernel.name, extra / 1000.0, runs, [&] { return seeds(); }, measure, stop));
     }
   }
-  fmt::print(stderr, "\r{:40}\r", "");
-
-  fmt::print("{}; load average before {}, after {}; {:.0f} s; seed {}\n\n", toolchain::machine_description(),
-             load_before, load_average(), std::chrono::duration<double>(Clock::now() - begin).count(), seed);
-  fmt::print("{:>11} {:>8} {:>5} {:>8} {:>8} {:>8} {:>9} {:>6} {:>8} {:>8} {:>9} {:>6} {:>6}\n", "kernel", "planted",
-             "runs", "faster", "slower", "same", "ambiguous", "failed", "off 50%", "off 95%", "half-width", "pairs",
-             "s");
-  nlohmann::json lines = nlohmann::json::array();
-  int identical = 0, false_faster = 0;
-  for (const Tally& tally : tallies) {
-    fmt::print("{}\n", row(tally));
-    lines.push_back(json_of(tally));
-    if (tally.planted > 0) continue;
-    identical += tally.runs;
-    if (const auto found = tally.verdicts.find(Comparison::faster); found != tally.verdicts.end())
-      false_faster += found->second;
-  }
-  if (identical > 0)
-    fmt::print("\nfalse FASTER between identical programs: {} of {} ({:.2f} %)\n", false_faster, identical,
-               100.0 * false_faster / identical);
-  fmt::print(
-      "off: distance of the measured from the true ratio in %, half the runs and 95 % of them; half-width: of the\n"
-      "confidence interval in %, median; pairs: of fresh processes, mean; s: a run, mean.\n");
-  if (!json_file.empty()) std::ofstream(json_file) << nlohmann::json{{"seed", seed}, {"lines", lines}}.dump(1) << "\n";
+  std::erase_if(tallies, [](const benchmarks::Tally& tally) { return tally.runs == 0; });
+  const std::string title =
+      fmt::format("{}; load average before {}, after {}; {:.0f} s; seed {}", toolchain::machine_description(),
+                  load_before, load_average(), std::chrono::duration<double>(Clock::now() - begin).count(), seed);
+  benchmarks::print_table(title, tallies);
+  if (!json_file.empty()) benchmarks::write_json(json_file, title, seed, tallies);
   return 0;
 }
 
