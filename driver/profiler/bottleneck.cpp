@@ -60,7 +60,8 @@ Result<std::optional<double>> add_roofline(const KernelSpec& spec, const Observe
   if (!position) return std::unexpected(position.error());
   if (!*position) return std::nullopt;
   const RooflinePosition& roof = **position;
-  if (ceilings.flops_per_s > 0) numbers["roof_compute_pct"] = 100 * roof.flops_per_s / ceilings.flops_per_s;
+  if (const double ceiling = arithmetic_ceiling(spec, ceilings); ceiling > 0)
+    numbers["roof_compute_pct"] = 100 * roof.flops_per_s / ceiling;
   if (ceilings.bytes_per_s > 0) numbers["roof_memory_pct"] = 100 * roof.bytes_per_s / ceilings.bytes_per_s;
   numbers["compute_bound"] = roof.limit == Limit::compute ? 1 : 0;
   const double necessary = roof.bytes_per_s * observed.time_ns * 1e-9;

@@ -88,19 +88,25 @@ double measure_bytes() {
 }  // namespace
 
 Ceilings measure_ceilings() {
-  return {measure_flops(), measure_bytes()};
+  return {measure_flops(), measure_bytes(), 0};
 }
 
-Ceilings cached_ceilings(const std::filesystem::path& file, const std::string& machine) {
+Ceilings cached_ceilings(const std::filesystem::path& file, const std::string& machine,
+                         const std::function<Ceilings()>& measure) {
   auto text = util::read_file(file);
   auto root = text ? nlohmann::json::parse(*text, nullptr, false) : nlohmann::json::object();
   if (!root.is_object()) root = nlohmann::json::object();
   if (auto found = root.find(machine); found != root.end() && found->is_object()) {
-    Ceilings known{found->value("flops_per_s", 0.0), found->value("bytes_per_s", 0.0)};
+    const Ceilings known{found->value("flops_per_s", 0.0), found->value("bytes_per_s", 0.0),
+                         found->value("tensor_flops_per_s", 0.0)};
     if (known.flops_per_s > 0 && known.bytes_per_s > 0) return known;
   }
-  const Ceilings measured = measure_ceilings();
-  root[machine] = {{"flops_per_s", measured.flops_per_s}, {"bytes_per_s", measured.bytes_per_s}};
+  const Ceilings measured = measure();
+  // What could not be measured now may be measured the next time.
+  if (!(measured.flops_per_s > 0 && measured.bytes_per_s > 0)) return measured;
+  root[machine] = {{"flops_per_s", measured.flops_per_s},
+                   {"bytes_per_s", measured.bytes_per_s},
+                   {"tensor_flops_per_s", measured.tensor_flops_per_s}};
   (void)util::write_file_atomically(file, root.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   return measured;
 }

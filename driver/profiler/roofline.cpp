@@ -29,6 +29,15 @@ std::string_view name(Limit limit) {
   std::unreachable();
 }
 
+double arithmetic_ceiling(const KernelSpec& spec, const Ceilings& ceilings) {
+  const bool contracts =
+      std::ranges::any_of(spec.tolerance, [](const auto& entry) { return entry.second.contraction; });
+  const bool narrow = std::ranges::any_of(spec.parameters, [](const Parameter& parameter) {
+    return parameter.kind == ParameterKind::input && is_floating(parameter.dtype) && size_bytes(parameter.dtype) <= 2;
+  });
+  return contracts && narrow && ceilings.tensor_flops_per_s > 0 ? ceilings.tensor_flops_per_s : ceilings.flops_per_s;
+}
+
 Result<std::optional<RooflinePosition>> position(const KernelSpec& spec, const Sizes& sizes, double time_ns,
                                                  const Ceilings& ceilings) {
   auto flops = evaluate(spec.flops, sizes);
@@ -37,7 +46,8 @@ Result<std::optional<RooflinePosition>> position(const KernelSpec& spec, const S
   if (!bytes) return std::unexpected(bytes.error());
   if ((*flops <= 0 && *bytes <= 0) || time_ns <= 0) return std::nullopt;
   const double seconds = time_ns * 1e-9;
-  const double compute_time = ceilings.flops_per_s > 0 ? *flops / ceilings.flops_per_s : 0;
+  const double ceiling = arithmetic_ceiling(spec, ceilings);
+  const double compute_time = ceiling > 0 ? *flops / ceiling : 0;
   const double memory_time = ceilings.bytes_per_s > 0 ? *bytes / ceilings.bytes_per_s : 0;
   RooflinePosition result;
   result.flops_per_s = *flops / seconds;

@@ -10,11 +10,15 @@
 
 namespace kagent::profiler {
 
-// What this machine can do at most, on one core: the two roofs.
+// What this machine can do at most, on one core or on one GPU: the roofs.
 struct Ceilings {
   double flops_per_s = 0;  // fp32 multiply-adds, two operations each, in the widest vectors that the processor has
   double bytes_per_s = 0;  // read + written by a copy much larger than the caches
+  double tensor_flops_per_s = 0;  // fp16 products added up in fp32 by tensor cores (mma.sync); 0: there are none
 };
+
+// The arithmetic roof for this kernel: the tensor cores' for a contraction of 16-bit floats, else that of fp32.
+double arithmetic_ceiling(const KernelSpec& spec, const Ceilings& ceilings);
 
 enum class Limit { compute, memory };
 std::string_view name(Limit limit);

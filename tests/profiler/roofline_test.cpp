@@ -32,6 +32,17 @@ TEST(Roofline, IsBoundByComputeWhereTheOperationsTakeLonger) {
   EXPECT_DOUBLE_EQ(result.share, 0.5);
 }
 
+TEST(Roofline, OfAContractionOfNarrowFloatsIsThatOfTheTensorCores) {
+  KernelSpec spec = spec_with_work("n", "1");
+  const Ceilings gpu{.flops_per_s = 60e12, .bytes_per_s = 4e12, .tensor_flops_per_s = 600e12};
+  EXPECT_DOUBLE_EQ(arithmetic_ceiling(spec, gpu), 60e12);
+  spec.tolerance["c"].contraction = true;
+  EXPECT_DOUBLE_EQ(arithmetic_ceiling(spec, gpu), 60e12);
+  spec.parameters.push_back({.name = "a", .kind = ParameterKind::input, .dtype = DType::float16, .shape = {}});
+  EXPECT_DOUBLE_EQ(arithmetic_ceiling(spec, gpu), 600e12);
+  EXPECT_DOUBLE_EQ(arithmetic_ceiling(spec, {.flops_per_s = 60e12, .bytes_per_s = 4e12}), 60e12);
+}
+
 TEST(Roofline, HasNoPositionWithoutWork) {
   EXPECT_FALSE(position(KernelSpec{}, {{"n", 1}}, 100, kCeilings).value());
   EXPECT_FALSE(position(spec_with_work("n", "n"), {{"n", 0}}, 100, kCeilings).value());
