@@ -39,26 +39,24 @@ int bench(const BenchOptions& options) {
       auto workbench = require(loop::Workbench::open(
           context, tuning_options(request, variants, find_runtime(options.runtime)).bench, *progress));
       // Without a variant the baseline runs against itself: what is seen then is the noise of this machine.
-      Binary candidate = workbench->baseline();
+      Binary candidate = workbench->built_baseline();
       std::string what = "baseline against itself";
       if (const auto& variant = pick.choices[i].variant) {
-        const CompileResult compiled = require(workbench->compile({variant->source, {}, "variant", {}}));
+        const CompileResult compiled = require(workbench->compile_as_built(loop::as_candidate(*variant)));
         if (compiled.outcome != Outcome::ok)
           throw UserError(variant->reference + " does not compile here: " + compiled.diagnostics,
                           "roll it back (kagent rollback) or tune again");
         candidate = compiled.binary;
         what = variant->reference;
       }
-      loop::MeasurementOptions measuring;
-      measuring.limits = workbench->limits();
+      loop::MeasurementOptions measuring = workbench->measuring();
       measuring.policy.min_gain = request.min_gain;
-      measuring.seed = loop::secret_seed();
       measuring.interrupted = loop::interrupted;
       measuring.progress = [&](int pair, int pairs) {
         progress->on_event(MeasuringFinalist{"the baseline", pair, pairs});
       };
-      const loop::Measured measured =
-          require(loop::measure(workbench->runner(), context.spec, workbench->baseline(), candidate, measuring));
+      const loop::Measured measured = require(loop::measure(workbench->runner(), workbench->built_spec(),
+                                                            workbench->built_baseline(), candidate, measuring));
       progress.reset();
       if (measured.interrupted) return kInterrupted;
       if (measured.outcome != Outcome::ok)

@@ -27,15 +27,15 @@ loop::VerificationReport verify_choice(const build_step::KernelContext& context,
                                        const loop::WorkbenchOptions& options) {
   auto progress = report::make_progress(stderr);
   auto bench = require(loop::Workbench::open(context, options, *progress));
-  if (!choice.variant) return require(bench->suite().verify(bench->baseline(), bench->runner()));
-  const CompileResult compiled = require(bench->compile({choice.variant->source, {}, "variant", {}}));
+  if (!choice.variant) return require(bench->verify_as_built(bench->built_baseline()));
+  const CompileResult compiled = require(bench->compile_as_built(loop::as_candidate(*choice.variant)));
   if (compiled.outcome != Outcome::ok) {
     loop::VerificationReport report;
     report.outcome = compiled.outcome;
     report.detail = compiled.diagnostics;
     return report;
   }
-  return require(bench->suite().verify(compiled.binary, bench->runner()));
+  return require(bench->verify_as_built(compiled.binary));
 }
 
 void print(const build_step::KernelContext& context, const std::string& what, const loop::VerificationReport& report,

@@ -46,7 +46,7 @@ std::vector<store::ProjectFile> project_files(const build_step::KernelContext& c
   return files;
 }
 
-Evidence evidence_of(Workbench& bench, const Incumbent& incumbent, const Evaluated& finalist,
+Evidence evidence_of(Workbench& bench, const Incumbent& incumbent, const Evaluated& finalist, const Binary& binary,
                      Decision incumbent_decision, Decision baseline_decision) {
   const build_step::KernelContext& context = bench.context();
   const Candidate& candidate = finalist.trial.candidate;
@@ -57,13 +57,19 @@ Evidence evidence_of(Workbench& bench, const Incumbent& incumbent, const Evaluat
   evidence.key = context.key;
   evidence.source_name = context.request.source.filename().string();
   evidence.source_hash = util::sha256(render(candidate, evidence.source_name));
-  evidence.object_hash = finalist.trial.object_hash;
-  evidence.symbol = finalist.binary->symbol;
+  evidence.object_hash = binary.object_hash;
+  evidence.symbol = binary.symbol;
+  evidence.device_usage = binary.device_usage;
   evidence.flags = build_step::portable_text(bench.toolchain().flags(), context.request);
   evidence.compiler = bench.toolchain().compiler();
   evidence.device = bench.platform().device;
   evidence.sandbox = util::sandbox_state().available ? util::sandbox_state().description : "none";
+  if (const auto& gpu = bench.platform().gpu)
+    evidence.driver = fmt::format("CUDA {}.{}", gpu->driver_version / 1000, gpu->driver_version % 1000 / 10);
   evidence.tunables = candidate.tunables;
+  evidence.launch = candidate.launch;
+  evidence.model = candidate.model;
+  evidence.usage = candidate.usage;
   evidence.against_incumbent = std::move(incumbent_decision);
   evidence.against_baseline = std::move(baseline_decision);
   evidence.expected_from = bench.suite().expected_from();
@@ -77,15 +83,28 @@ Evidence evidence_of(Workbench& bench, const Incumbent& incumbent, const Evaluat
   return evidence;
 }
 
+// The program that the build would make of the finalist, where the inner loop ran another one.
+Result<Binary> as_built(Workbench& bench, const Evaluated& finalist, JudgedFinalist& judged) {
+  if (!bench.platform().quick_toolchain) return *finalist.binary;
+  auto compiled = bench.compile_as_built(finalist.trial.candidate);
+  if (!compiled) return std::unexpected(compiled.error());
+  judged.outcome = compiled->outcome;
+  judged.detail = "as the build compiles it: " + compiled->diagnostics.substr(0, compiled->diagnostics.find('\n'));
+  return compiled->binary;
+}
+
 }  // namespace
 
 Result<JudgedFinalist> judge_finalist(Workbench& bench, store::VariantStore& variants, const Incumbent& incumbent,
                                       const Evaluated& finalist, MeasurementOptions options,
                                       ProgressObserver& progress) {
   JudgedFinalist judged;
+  const auto binary = as_built(bench, finalist, judged);
+  if (!binary) return std::unexpected(binary.error());
+  if (judged.outcome != Outcome::ok) return judged;
   auto suite = bench.fresh_suite(secret_seed());
   if (!suite) return std::unexpected(suite.error());
-  auto report = suite->verify(*finalist.binary, bench.runner());
+  auto report = suite->verify(*binary, bench.runner());
   if (!report) return std::unexpected(report.error());
   if (report->outcome != Outcome::ok) {
     judged.outcome = report->outcome;
@@ -96,7 +115,7 @@ Result<JudgedFinalist> judge_finalist(Workbench& bench, store::VariantStore& var
   auto against = [&](const Binary& opponent, const std::string& what) {
     options.seed = secret_seed();
     options.progress = [&](int pair, int pairs) { progress.on_event(MeasuringFinalist{what, pair, pairs}); };
-    return measure(bench.runner(), bench.spec(), opponent, *finalist.binary, options);
+    return measure(bench.runner(), bench.built_spec(), opponent, *binary, options);
   };
   // Takes what was measured into the verdict; true if the candidate is accepted by it.
   auto passes = [&](const Measured& measured, const std::string& what) {
@@ -116,12 +135,13 @@ Result<JudgedFinalist> judge_finalist(Workbench& bench, store::VariantStore& var
   if (!against_incumbent) return std::unexpected(against_incumbent.error());
   if (!passes(*against_incumbent, "the incumbent")) return judged;
   // The winner of many noisy comparisons looks better than it is: measured again, on fresh processes and contents.
-  auto against_baseline = against(bench.baseline(), "the baseline");
+  auto against_baseline = against(bench.built_baseline(), "the baseline");
   if (!against_baseline) return std::unexpected(against_baseline.error());
   if (!passes(*against_baseline, "the baseline")) return judged;
 
   store::NewVariant variant;
-  variant.evidence = evidence_of(bench, incumbent, finalist, against_incumbent->decision, against_baseline->decision);
+  variant.evidence =
+      evidence_of(bench, incumbent, finalist, *binary, against_incumbent->decision, against_baseline->decision);
   variant.source = render(finalist.trial.candidate, variant.evidence.source_name);
   variant.files = project_files(bench.context(), variants);
   if (incumbent.variant) variant.parent_branch = incumbent.variant->reference;
@@ -130,6 +150,7 @@ Result<JudgedFinalist> judge_finalist(Workbench& bench, store::VariantStore& var
   judged.detail = "accepted as " + added->reference;
   progress.on_event(Accepted{added->reference, added->evidence.against_incumbent, added->evidence.against_baseline});
   judged.variant = std::move(*added);
+  judged.binary = *binary;
   return judged;
 }
 

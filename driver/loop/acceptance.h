@@ -14,7 +14,7 @@ namespace kagent::loop {
 
 // What a candidate has to beat.
 struct Incumbent {
-  Binary binary;
+  Binary binary;                   // as the build makes it
   std::optional<Variant> variant;  // absent: the baseline
 };
 
@@ -23,6 +23,7 @@ struct JudgedFinalist {
   std::string detail;
   bool interrupted = false;        // then nothing was decided
   std::optional<Variant> variant;  // if accepted
+  std::optional<Binary> binary;    // as the build makes it; if accepted
 };
 
 // The last step for one candidate: checked under a fresh secret seed, measured against the incumbent, and, if it is

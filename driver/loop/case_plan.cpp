@@ -24,6 +24,9 @@ constexpr int kMostRepetitions = 32;
 constexpr double kSweepShare = 10;
 constexpr std::int64_t kSlotMemoryBytes = std::int64_t{512} << 20;
 constexpr int kProbes = 3;
+// Launching takes some microseconds: kernels below this are timed as a graph of calls (a graph of 100 launches of
+// a tiny kernel is steady to 1 %, single ones to 6 %).
+constexpr nanoseconds kLaunchBound{20'000};
 
 // The fastest of a few calls, and what its sample took beyond the call itself.
 struct Probe {
@@ -55,7 +58,7 @@ Sampled<RunResult> of_incumbent(Result<RunResult> step, const std::string& case_
 }
 
 Sampled<CasePlan> plan_case(const KernelSpec& spec, const Case& timed, runner::Session& incumbent,
-                            FreshContents& contents) {
+                            FreshContents& contents, MeasuredOn device) {
   CasePlan plan{.timed = &timed};
   auto inputs = contents.next();
   if (!inputs) return std::unexpected(Stop::machine(inputs.error()));
@@ -70,22 +73,26 @@ Sampled<CasePlan> plan_case(const KernelSpec& spec, const Case& timed, runner::S
   if (auto step = of_incumbent(incumbent.release(0), timed.name); !step) return std::unexpected(step.error());
 
   const nanoseconds sweep = cold->overhead - warm->overhead;
-  plan.cold = static_cast<double>(sweep.count()) <= kSweepShare * static_cast<double>(cold->call.count());
+  if (device == MeasuredOn::gpu)
+    plan.cold = spec.goal.decided_by == CacheState::cold;
+  else
+    plan.cold = static_cast<double>(sweep.count()) <= kSweepShare * static_cast<double>(cold->call.count());
   const nanoseconds call = std::max(plan.cold ? cold->call : warm->call, nanoseconds(1));
   const auto memory = std::max<std::int64_t>(kSlotMemoryBytes / std::max<std::int64_t>(*bytes, 1), 1);
   const auto wanted = kSampleTime / call + (kSampleTime % call == nanoseconds(0) ? 0 : 1);
   plan.repetitions =
       static_cast<int>(std::clamp<std::int64_t>(wanted, 1, std::min<std::int64_t>(kMostRepetitions, memory)));
+  plan.graph = device == MeasuredOn::gpu && !plan.cold && call < kLaunchBound;
   plan.slots = static_cast<int>(std::clamp<std::int64_t>(memory, plan.repetitions, 2 * plan.repetitions));
   return plan;
 }
 
 Sampled<std::vector<CasePlan>> plan_cases(const KernelSpec& spec, runner::Session& incumbent,
-                                          std::vector<FreshContents>& contents) {
+                                          std::vector<FreshContents>& contents, MeasuredOn device) {
   std::vector<CasePlan> plans;
   for (const Case& timed : spec.cases) {
     if (!timed.timed) continue;
-    auto plan = plan_case(spec, timed, incumbent, contents[plans.size()]);
+    auto plan = plan_case(spec, timed, incumbent, contents[plans.size()], device);
     if (!plan) return std::unexpected(plan.error());
     plans.push_back(*plan);
   }

@@ -67,7 +67,8 @@ Sampled<void> Duel::warm_up(std::chrono::milliseconds time) {
   runner::SamplePlan plan{.slots = std::vector<int>(static_cast<std::size_t>(plan_.repetitions)),
                           .repetitions = plan_.repetitions,
                           .cold = plan_.cold,
-                          .poison = poison()};
+                          .poison = poison(),
+                          .graph = plan_.graph};
   std::iota(plan.slots.begin(), plan.slots.end(), 0);
   const auto end = Clock::now() + 2 * time;
   do {
@@ -117,7 +118,8 @@ Sampled<std::vector<Duel::Filled>> Duel::refill() {
 }
 
 Sampled<void> Duel::half(const std::vector<Filled>& filled, bool candidate_first, DuelSamples& samples) {
-  runner::SamplePlan plan{.slots = {}, .repetitions = plan_.repetitions, .cold = plan_.cold, .poison = poison()};
+  runner::SamplePlan plan{
+      .slots = {}, .repetitions = plan_.repetitions, .cold = plan_.cold, .poison = poison(), .graph = plan_.graph};
   for (const Filled& one : filled) plan.slots.push_back(one.slot);
   SampleTimes times;
   for (const bool candidate : {candidate_first, !candidate_first}) {

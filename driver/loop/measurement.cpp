@@ -70,7 +70,7 @@ Sampled<void> Contest::plan() {
   contents_ = std::move(*contents);
   auto session = start(incumbent_);
   if (!session) return std::unexpected(session.error());
-  auto plans = plan_cases(spec_, **session, contents_);
+  auto plans = plan_cases(spec_, **session, contents_, options_.gpu.empty() ? MeasuredOn::cpu : MeasuredOn::gpu);
   if (!plans) return std::unexpected(plans.error());
   plans_ = std::move(*plans);
   for (const CasePlan& one : plans_) timed_.push_back({one.timed->name, one.timed->weight});
@@ -130,15 +130,20 @@ Sampled<Decision> Contest::run() {
 
 }  // namespace
 
+Result<MeasuringLane> enter_lane(const MeasurementOptions& options, const std::string& what) {
+  if (options.gpu.empty()) return MeasuringLane::enter(options.lane, what, options.waiting, options.interrupted);
+  return MeasuringLane::enter_device(options.gpu, options.lane, what, options.waiting, options.interrupted);
+}
+
 Result<Measured> measure(runner::Runner& runner, const KernelSpec& spec, const Binary& incumbent,
                          const Binary& candidate, const MeasurementOptions& options) {
-  auto lane = MeasuringLane::enter(options.lane, "measuring " + spec.kernel, options.waiting, options.interrupted);
+  auto lane = enter_lane(options, "measuring " + spec.kernel);
   if (!lane) {
     if (options.interrupted && options.interrupted()) return Measured{Outcome::ok, {}, {}, true};
     return std::unexpected(lane.error());
   }
   runner::RunnerLimits limits = options.limits;
-  if (limits.cpus.empty()) {
+  if (limits.cpus.empty() && options.gpu.empty()) {
     auto cpus = measuring_cpus({incumbent, candidate});
     if (!cpus) return std::unexpected(cpus.error());
     limits.cpus = std::move(*cpus);

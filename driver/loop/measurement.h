@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "judge/judge.h"
+#include "loop/measuring_lane.h"
 #include "runner/runner.h"
 #include "values/binary.h"
 #include "values/decision.h"
@@ -24,10 +25,14 @@ struct MeasurementOptions {
   std::uint64_t seed = 0;                    // of the inputs and of the order of samples; secret
   std::function<void(int pair, int pairs)> progress;
   std::function<bool()> interrupted;
+  std::string gpu;             // UUID of the GPU that is measured on; empty: the CPU
   std::filesystem::path lane;  // folder of the measuring lock; empty: this user's own, as everything outside of tests
   // Called once with a line about the holder, if another process is measuring and this one has to wait for it.
   std::function<void(const std::string& holder)> waiting;
 };
+
+// The lane of the device that is measured on.
+Result<MeasuringLane> enter_lane(const MeasurementOptions& options, const std::string& what);
 
 // What measuring a candidate gave: a decision, or how the candidate failed in the middle (outcome other than ok).
 struct Measured {

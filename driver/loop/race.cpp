@@ -67,7 +67,7 @@ Sampled<void> Race::prepare() {
   auto anchor = runner_.start(anchor_binary_, spec_.parameters, limits_);
   if (!anchor) return std::unexpected(Stop::machine(anchor.error()));
   anchor_ = std::move(*anchor);
-  auto plans = plan_cases(spec_, *anchor_, contents_);
+  auto plans = plan_cases(spec_, *anchor_, contents_, options_.gpu.empty() ? MeasuredOn::cpu : MeasuredOn::gpu);
   if (!plans) return std::unexpected(plans.error());
   plans_ = std::move(*plans);
   return {};
@@ -130,7 +130,7 @@ Sampled<void> Race::run(std::vector<Entry>& entries) {
 
 Result<std::vector<Raced>> race(runner::Runner& runner, const KernelSpec& spec, const Binary& anchor,
                                 const std::vector<Binary>& candidates, const MeasurementOptions& options) {
-  auto lane = MeasuringLane::enter(options.lane, "racing " + spec.kernel, options.waiting, options.interrupted);
+  auto lane = enter_lane(options, "racing " + spec.kernel);
   if (!lane) {
     if (options.interrupted && options.interrupted()) return std::vector<Raced>(candidates.size());
     return std::unexpected(lane.error());
@@ -138,7 +138,7 @@ Result<std::vector<Raced>> race(runner::Runner& runner, const KernelSpec& spec, 
   std::vector<Entry> entries;
   for (const Binary& candidate : candidates) entries.push_back({.binary = &candidate, .times = {}, .raced = {}});
   runner::RunnerLimits limits = options.limits;
-  if (limits.cpus.empty()) {
+  if (limits.cpus.empty() && options.gpu.empty()) {
     std::vector<Binary> all = candidates;
     all.push_back(anchor);
     auto cpus = measuring_cpus(all);

@@ -106,17 +106,15 @@ class Run {
 
   // The variant that a build would take now, if it still compiles and passes; else the baseline.
   void choose_incumbent() {
-    incumbent_ = Incumbent{bench_->baseline(), std::nullopt};
+    incumbent_ = Incumbent{bench_->built_baseline(), std::nullopt};
     Choice choice = selection::choose(require(build_step::selection_inputs(context_, variants_)));
     if (!choice.variant) return;
     progress_.on_event(Preparing{"checking " + choice.variant->reference});
-    // A variant is complete: its tunables are written in.
-    const Candidate candidate{choice.variant->source, {}, "variant", {}};
-    CompileResult compiled = require(bench_->compile(candidate));
+    CompileResult compiled = require(bench_->compile_as_built(as_candidate(*choice.variant)));
     Outcome outcome = compiled.outcome;
     std::string detail = compiled.diagnostics;
     if (outcome == Outcome::ok) {
-      VerificationReport report = require(bench_->suite().verify(compiled.binary, bench_->runner()));
+      VerificationReport report = require(bench_->verify_as_built(compiled.binary));
       outcome = report.outcome;
       detail = report.detail;
     }
@@ -127,7 +125,8 @@ class Run {
     }
     incumbent_ = Incumbent{compiled.binary, std::move(choice.variant)};
     // So that the threshold for finalists is known before anything else is measured.
-    auto raced = require(race(bench_->runner(), context_.spec, bench_->baseline(), {incumbent_.binary}, measuring()));
+    auto raced = require(
+        race(bench_->runner(), bench_->built_spec(), bench_->built_baseline(), {incumbent_.binary}, measuring()));
     if (raced.front().outcome == Outcome::ok && raced.front().samples > 0) incumbent_ratio_ = raced.front().ratio;
   }
 
@@ -137,11 +136,9 @@ class Run {
   }
 
   MeasurementOptions measuring() const {
-    MeasurementOptions options;
-    options.limits = bench_->limits();
+    MeasurementOptions options = bench_->measuring();
     options.policy.min_gain = options_.min_gain;
     options.policy.max_regression = context_.spec.goal.max_regression;
-    options.seed = secret_seed();
     options.budget = std::clamp(time_left(), kLeastMeasuring, options.budget);
     options.interrupted = interrupted_;
     options.waiting = [this](const std::string& holder) {
@@ -261,7 +258,7 @@ class Run {
     if (judged.interrupted) return true;
     conclude_trial(trial, judged.outcome, judged.detail);
     if (!judged.variant) return false;
-    incumbent_ = Incumbent{*finalist.binary, judged.variant};
+    incumbent_ = Incumbent{*judged.binary, judged.variant};
     incumbent_ratio_ = judged.variant->evidence.against_baseline.ratio;
     state_.roofline_share = roofline_share(judged.variant->evidence.against_baseline);
     result_.variant = std::move(judged.variant);

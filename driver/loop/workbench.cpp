@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "build_step/launcher_source.h"
 #include "loop/dispatch_check.h"
 #include "util/files.h"
 #include "util/hash.h"
@@ -24,10 +25,10 @@ Result<fs::path> empty_folder(const fs::path& folder) {
 
 // A binary of the project's own code, which must compile.
 Result<Binary> compile_own(toolchain::Toolchain& toolchain, const std::string& what, const std::string& text,
-                           const fs::path& folder) {
+                           const fs::path& folder, const std::optional<Launch>& launch = {}) {
   auto work = empty_folder(folder);
   if (!work) return std::unexpected(work.error());
-  auto compiled = toolchain.compile({text, *work});
+  auto compiled = toolchain.compile({text, *work, launch});
   if (!compiled) return std::unexpected(compiled.error());
   if (compiled->outcome != Outcome::ok)
     return failure(fmt::format("{} cannot be compiled:\n{}", what, compiled->diagnostics),
@@ -36,6 +37,12 @@ Result<Binary> compile_own(toolchain::Toolchain& toolchain, const std::string& w
 }
 
 }  // namespace
+
+Candidate as_candidate(const Variant& variant) {
+  Candidate candidate{variant.source, {}, "variant", {}};
+  candidate.launch = variant.evidence.launch;
+  return candidate;
+}
 
 std::uint64_t secret_seed() {
   std::random_device device;
@@ -52,15 +59,12 @@ Result<std::unique_ptr<Workbench>> Workbench::open(const build_step::KernelConte
   bench->platform_ = std::move(*platform);
   bench->limits_.allow_unsandboxed = options.allow_unsandboxed;
 
+  const bool device_code = context.spec.style == Style::kernel;
+  bench->built_spec_ = device_code ? build_step::as_launcher(context.spec) : context.spec;
   progress.on_event(Preparing{"compiling the baseline"});
-  // Under the name that candidates give it, so that a candidate that changes nothing is the same object.
-  const std::string text =
-      fmt::format("#line 1 \"{}\"\n", context.request.source.filename().string()) + context.source_text;
-  auto baseline = compile_own(bench->toolchain(), context.request.source.string(), text, bench->folder_ / "baseline");
-  if (!baseline) return std::unexpected(baseline.error());
-  bench->baseline_ = std::move(*baseline);
+  if (auto done = bench->compile_baseline(); !done) return std::unexpected(done.error());
 
-  if (is_dispatched(context.request))
+  if (context.request.language == Language::cxx && is_dispatched(context.request))
     if (auto done = check_dispatch(context, host_toolchain_options(context, options), bench->folder_ / "renamed");
         !done)
       return std::unexpected(done.error());
@@ -76,16 +80,58 @@ Result<std::unique_ptr<Workbench>> Workbench::open(const build_step::KernelConte
   }
 
   progress.on_event(Preparing{"checking the baseline"});
-  auto suite = bench->fresh_suite(secret_seed());
+  auto suite = bench->make_suite(bench->spec(), bench->baseline_, secret_seed());
   if (!suite) return std::unexpected(suite.error());
   bench->suite_ = std::move(*suite);
   bench->limits_.step = bench->suite_->step_limit();
   return bench;
 }
 
+// Under the name that candidates give it, so that a candidate that changes nothing is the same object.
+Result<void> Workbench::compile_baseline() {
+  const std::string name = context_.request.source.filename().string();
+  const std::string text = fmt::format("#line 1 \"{}\"\n", name) + context_.source_text;
+  auto built = compile_own(toolchain(), context_.request.source.string(), as_built_text(text, context_.spec.launch),
+                           folder_ / "baseline");
+  if (!built) return std::unexpected(built.error());
+  built_baseline_ = std::move(*built);
+  baseline_ = built_baseline_;
+  if (!platform_.quick_toolchain) return {};
+  auto quick = compile_own(*platform_.quick_toolchain, context_.request.source.string(), text,
+                           folder_ / "baseline-device", context_.spec.launch);
+  if (!quick) return std::unexpected(quick.error());
+  baseline_ = std::move(*quick);
+  return {};
+}
+
+std::string Workbench::as_built_text(const std::string& text, const std::optional<Launch>& launch) const {
+  if (context_.spec.style != Style::kernel) return text;
+  return build_step::launcher_source(context_.spec, text, context_.request.source.filename().string(),
+                                     launch ? *launch : *context_.spec.launch);
+}
+
+Result<VerificationSuite> Workbench::make_suite(const KernelSpec& spec, const Binary& baseline, std::uint64_t seed) {
+  const OwnPrograms programs{*platform_.runner, baseline, *platform_.reference_runner, reference_};
+  return VerificationSuite::prepare(spec, programs, seed, limits_);
+}
+
 Result<VerificationSuite> Workbench::fresh_suite(std::uint64_t seed) {
-  const OwnPrograms programs{*platform_.runner, baseline_, *platform_.reference_runner, reference_};
-  return VerificationSuite::prepare(context_.spec, programs, seed, limits_);
+  return make_suite(built_spec_, built_baseline_, seed);
+}
+
+Result<VerificationReport> Workbench::verify_as_built(const Binary& binary) {
+  if (!platform_.quick_toolchain) return suite_->verify(binary, runner());
+  auto suite = fresh_suite(secret_seed());
+  if (!suite) return std::unexpected(suite.error());
+  return suite->verify(binary, runner());
+}
+
+MeasurementOptions Workbench::measuring() const {
+  MeasurementOptions options;
+  options.limits = limits_;
+  options.seed = secret_seed();
+  if (platform_.gpu) options.gpu = platform_.gpu->uuid;
+  return options;
 }
 
 fs::path Workbench::folder(const Candidate& candidate) const {
@@ -105,7 +151,8 @@ Result<CompileResult> Workbench::compile(const Candidate& candidate) {
 Result<CompileResult> Workbench::compile_as_built(const Candidate& candidate) {
   auto work = empty_folder(platform_.quick_toolchain ? folder(candidate) / "as-built" : folder(candidate));
   if (!work) return std::unexpected(work.error());
-  return platform_.toolchain->compile({render(candidate, context_.request.source.filename().string()), *work});
+  const std::string text = render(candidate, context_.request.source.filename().string());
+  return platform_.toolchain->compile({as_built_text(text, candidate.launch), *work});
 }
 
 void Workbench::drop_binaries() const {
