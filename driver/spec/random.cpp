@@ -8,6 +8,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "util/parallel.h"
+
 namespace kagent::spec {
 namespace {
 
@@ -41,6 +43,8 @@ double normal_quantile(double p) {
 }
 
 constexpr std::uint64_t kBlock = 512;  // elements that are drawn before they are converted
+// Filled by one thread; a multiple of kBlock.
+constexpr std::int64_t kChunk = std::int64_t{1} << 19;
 
 using Block = std::array<double, kBlock>;
 
@@ -92,18 +96,20 @@ void convert(DType dtype, const Block& block, std::uint64_t size, std::byte* tar
   }
 }
 
-// `draw_block` fills the first `size` values of a block with those from index `first` on.
+// `draw_block` fills the first `size` values of a block with those from index `first` on, from several threads.
 template <class DrawBlock>
 void fill_blocks(Tensor& tensor, const DrawBlock& draw_block) {
-  const auto count = static_cast<std::uint64_t>(tensor.element_count());
   const double limit = is_floating(tensor.dtype) ? largest_finite(tensor.dtype) : HUGE_VAL;
-  Block block;
-  for (std::uint64_t first = 0; first < count; first += kBlock) {
-    const std::uint64_t size = std::min(kBlock, count - first);
-    draw_block(first, size, block);
-    for (std::uint64_t i = 0; i < size; ++i) block[i] = std::min(std::max(block[i], -limit), limit);
-    convert(tensor.dtype, block, size, tensor.bytes.data() + first * size_bytes(tensor.dtype));
-  }
+  util::parallel_chunks(tensor.element_count(), kChunk, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+    Block block;
+    const auto last = static_cast<std::uint64_t>(end);
+    for (auto first = static_cast<std::uint64_t>(begin); first < last; first += kBlock) {
+      const std::uint64_t size = std::min(kBlock, last - first);
+      draw_block(first, size, block);
+      for (std::uint64_t i = 0; i < size; ++i) block[i] = std::min(std::max(block[i], -limit), limit);
+      convert(tensor.dtype, block, size, tensor.bytes.data() + first * size_bytes(tensor.dtype));
+    }
+  });
 }
 
 template <class Draw>
@@ -115,8 +121,8 @@ void fill_with(Tensor& tensor, const Draw& draw_element) {
 
 // The same values as stream.normal(), with the middle region computed for all, and the tails put in after.
 void fill_normal(Tensor& tensor, const InputRecipe& recipe, const RandomStream& stream) {
-  Block uniform;
   fill_blocks(tensor, [&](std::uint64_t first, std::uint64_t size, Block& block) {
+    Block uniform;
     for (std::uint64_t i = 0; i < size; ++i) uniform[i] = stream.uniform(first + i);
     for (std::uint64_t i = 0; i < size; ++i) block[i] = recipe.mean + recipe.stddev * normal_middle(uniform[i]);
     for (std::uint64_t i = 0; i < size; ++i)
