@@ -3,6 +3,7 @@
 #include <set>
 #include <string_view>
 
+#include "gate/device.h"
 #include "gate/finding.h"
 
 namespace kagent::gate {
@@ -135,7 +136,7 @@ void find_linkage(const Tokens& tokens, std::size_t index, Findings& findings) {
 
 }  // namespace
 
-void find_constructs(const Tokens& tokens, Findings& findings) {
+void find_constructs(const Tokens& tokens, CodeKind kind, Findings& findings) {
   std::size_t numbers = 0;
   for (std::size_t i = 0; i < tokens.size() && findings.size() < kMostFindings; ++i) {
     const Token& token = tokens[i];
@@ -144,6 +145,7 @@ void find_constructs(const Tokens& tokens, Findings& findings) {
       findings.push_back(
           {"embedded-blob", token.text, token.line,
            "a string of " + std::to_string(token.text.size()) + " bytes: candidates may not embed data"});
+    if (kind != CodeKind::host && is_cuda_idiom(tokens, i)) continue;
     const bool next_is_group = i + 1 < tokens.size() && tokens[i + 1].is("(");
     if (token.is("asm") || token.is("__asm") || token.is("__asm__")) {
       std::size_t end = i + 1;

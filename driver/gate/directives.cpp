@@ -3,6 +3,7 @@
 #include <set>
 #include <string_view>
 
+#include "gate/device.h"
 #include "gate/finding.h"
 
 namespace kagent::gate {
@@ -45,7 +46,13 @@ std::string shown(const Tokens& tokens, std::size_t begin, std::size_t end) {
   return text.size() > kMost ? text.substr(0, kMost) + "..." : text;
 }
 
-void find_include(const Tokens& tokens, std::size_t name, std::size_t end, Findings& findings) {
+// What may be included depends on these.
+struct Policy {
+  CodeKind kind;
+  const Rules& rules;
+};
+
+void find_include(const Tokens& tokens, std::size_t name, std::size_t end, const Policy& policy, Findings& findings) {
   const Token& directive = tokens[name];
   const std::string subject = spelled(tokens, name, end);
   const auto add = [&](const char* rule, const std::string& why) {
@@ -56,7 +63,7 @@ void find_include(const Tokens& tokens, std::size_t name, std::size_t end, Findi
     return add("computed-include", "an include must name its header");
   if (directive.text != "include") return add("foreign-include", "only #include may be used");
   const std::string& header = tokens[name + 1].text;
-  if (harmless_headers().contains(header)) return;
+  if (harmless_headers().contains(header) || is_device_header(header, policy.kind, policy.rules)) return;
   if (header.size() > 1 && header[1] == '/')
     return add("absolute-include", "candidates may not include absolute paths");
   if (header.find("..") != header.npos) return add("absolute-include", "candidates may not include paths with '..'");
@@ -74,6 +81,10 @@ void find_pragma(const Tokens& tokens, std::size_t begin, std::size_t end, int l
   };
   if (word(0).empty() || word(0) == "once" || word(0) == "unroll" || word(0) == "nounroll" || word(0) == "ivdep")
     return;
+  static const std::set<std::string_view> harmless_cuda = {"nv_diag_suppress", "nv_diag_default",
+                                                           "nv_diag_warning",  "nv_diag_error",
+                                                           "nv_diagnostic",    "nv_exec_check_disable"};
+  if (harmless_cuda.contains(word(0))) return;
   if (word(0) == "omp") {
     for (std::size_t i = begin; i < end; ++i) {
       if (tokens[i].is("target")) return add("pragma", "candidates may not offload");
@@ -126,12 +137,12 @@ void find_macro(const Tokens& tokens, std::size_t name, std::size_t end, Finding
                         "#" + shown(tokens, name, end) + ": a macro may not hide storage or linkage"});
 }
 
-void find_directive(const Tokens& tokens, std::size_t hash, std::size_t end, Findings& findings) {
+void find_directive(const Tokens& tokens, std::size_t hash, std::size_t end, const Policy& policy, Findings& findings) {
   const std::size_t name = hash + 1;
   if (name >= end) return;
   const std::string& word = tokens[name].text;
   if (word == "include" || word == "include_next" || word == "import" || word == "embed")
-    return find_include(tokens, name, end, findings);
+    return find_include(tokens, name, end, policy, findings);
   if (word == "pragma") return find_pragma(tokens, name + 1, end, tokens[hash].line, findings);
   if (word == "define" || word == "undef") return find_macro(tokens, name, end, findings);
   static const std::set<std::string_view> harmless = {"if",       "ifdef", "ifndef", "elif",  "elifdef",
@@ -162,10 +173,10 @@ void find_pragma_operator(const Tokens& tokens, std::size_t index, Findings& fin
 
 }  // namespace
 
-void find_directives(const Tokens& tokens, Findings& findings) {
+void find_directives(const Tokens& tokens, CodeKind kind, const Rules& rules, Findings& findings) {
   for (std::size_t i = 0; i < tokens.size() && findings.size() < kMostFindings; ++i) {
     const Token& token = tokens[i];
-    if (begins_directive(tokens, i)) find_directive(tokens, i, end_of_line(tokens, i), findings);
+    if (begins_directive(tokens, i)) find_directive(tokens, i, end_of_line(tokens, i), {kind, rules}, findings);
     if (token.is("##"))
       findings.push_back({"token-pasting", "##", token.line, "'##': candidates may not put names together"});
     if (token.is("\\"))

@@ -17,7 +17,55 @@ struct Definition {
   int line = 0;
   std::string result;                   // "void": the type's tokens
   std::vector<std::string> specifiers;  // those of kSpecifiers, in order
+  std::vector<std::string> parameters;  // types without names, restrict and layout
 };
+
+// Parameters of CUDA functions; those of host code are compared by their symbols.
+std::vector<std::string> read_parameters(const Tokens& tokens, std::size_t open) {
+  std::vector<std::string> parameters;
+  Tokens current;
+  const std::size_t close = past_group(tokens, open) - 1;
+  const auto finish = [&] {
+    // "const int n" is an int to its callers.
+    const bool by_value =
+        std::ranges::none_of(current, [](const Token& token) { return token.is("*") || token.is("&"); });
+    if (by_value) std::erase_if(current, [](const Token& token) { return token.is("const"); });
+    // The name stands last, and is not alone.
+    if (current.size() > 1 && current.back().is_identifier()) current.pop_back();
+    if (!current.empty()) parameters.push_back(spelled(current, 0, current.size()));
+    current.clear();
+  };
+  int depth = 0;
+  for (std::size_t i = open + 1; i < close; ++i) {
+    const Token& token = tokens[i];
+    if (token.is("<") || token.is("(")) ++depth;
+    if (token.is(">") || token.is(")")) --depth;
+    const bool const_pointer = token.is("const") && i > open + 1 && tokens[i - 1].is("*");
+    const bool says_nothing = token.is("__restrict__") || token.is("__restrict") || token.is("__grid_constant__");
+    if (const_pointer || says_nothing) continue;
+    if (token.is(",") && depth == 0)
+      finish();
+    else
+      current.push_back(token);
+  }
+  finish();
+  return parameters;
+}
+
+// Tokens that say how a kernel is to be built, with their list: "__launch_bounds__(256)".
+bool is_kernel_attribute(const Token& token) {
+  return token.is("__launch_bounds__") || token.is("__cluster_dims__") || token.is("__maxnreg__") ||
+         token.is("__block_size__");
+}
+
+std::size_t past_angles(const Tokens& tokens, std::size_t open, std::size_t end) {
+  int depth = 0;
+  for (std::size_t i = open; i < end; ++i) {
+    if (tokens[i].is("<")) ++depth;
+    if (tokens[i].is(">") && --depth == 0) return i + 1;
+  }
+  return end;
+}
 
 bool is_specifier(const Token& token) {
   return std::ranges::find(kSpecifiers, token.text) != kSpecifiers.end();
@@ -30,10 +78,14 @@ Definition read_definition(const Tokens& tokens, std::size_t name) {
   // "ns::" in front of the name.
   std::size_t end = name;
   while (end >= begin + 2 && tokens[end - 1].is("::") && tokens[end - 2].is_identifier()) end -= 2;
-  Definition definition{tokens[name].line, {}, {}};
+  Definition definition{tokens[name].line, {}, {}, read_parameters(tokens, name + 1)};
   for (std::size_t i = begin; i < end; ++i) {
-    const bool attribute = tokens[i].is("__attribute__") || tokens[i].is("__attribute") || tokens[i].is("alignas");
-    if (attribute && i + 1 < end && tokens[i + 1].is("("))
+    const bool attribute = tokens[i].is("__attribute__") || tokens[i].is("__attribute") || tokens[i].is("alignas") ||
+                           is_kernel_attribute(tokens[i]);
+    if (tokens[i].is("template") && i + 1 < end && tokens[i + 1].is("<")) {
+      definition.specifiers.emplace_back("template");
+      i = past_angles(tokens, i + 1, end) - 1;
+    } else if (attribute && i + 1 < end && tokens[i + 1].is("("))
       i = past_group(tokens, i + 1) - 1;
     else if (tokens[i].is("["))
       i = past_group(tokens, i) - 1;
@@ -83,7 +135,8 @@ bool excludes(const Tokens& tokens, std::size_t begin, std::size_t end, std::str
 
 }  // namespace
 
-std::vector<Rejection> inspect_entry(const Tokens& candidate, const Tokens& parent, const std::string& entry) {
+std::vector<Rejection> inspect_entry(const Tokens& candidate, const Tokens& parent, const std::string& entry,
+                                     CodeKind kind, bool has_instance) {
   const auto wanted = find_definition(without_directives(parent), entry);
   if (!wanted) return {};
   for (std::size_t i = 0; i < candidate.size(); ++i)
@@ -97,8 +150,12 @@ std::vector<Rejection> inspect_entry(const Tokens& candidate, const Tokens& pare
     return {{"entry-changed", found->line,
              "'" + entry + "' returns '" + found->result + "', but its callers expect '" + wanted->result + "'"}};
   for (const std::string& specifier : found->specifiers)
-    if (std::ranges::find(wanted->specifiers, specifier) == wanted->specifiers.end())
+    if (std::ranges::find(wanted->specifiers, specifier) == wanted->specifiers.end() &&
+        !(specifier == "template" && kind == CodeKind::device_only && has_instance))
       return {{"entry-changed", found->line, "'" + entry + "' may not become '" + joined(found->specifiers) + "...'"}};
+  if (kind == CodeKind::device_only && found->parameters != wanted->parameters)
+    return {{"entry-changed", found->line,
+             "'" + entry + "' takes other parameters than before: its launch passes those of kernel.json"}};
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "util/lexer.h"
+#include "values/kernel_spec.h"
 
 namespace kagent::gate {
 
@@ -30,14 +31,21 @@ inline constexpr std::size_t kMostFindings = 2000;
 using Findings = std::vector<Finding>;
 using Tokens = std::vector<Token>;
 
+// What a source is made of, and so what its policy looks at.
+enum class CodeKind {
+  host,         // C++
+  cuda,         // style launcher: host functions that launch kernels
+  device_only,  // style kernel
+};
+
 // Names that reach outside: files, processes, clocks, threads, ... .
-void find_words(const Tokens& tokens, Findings& findings);
+void find_words(const Tokens& tokens, CodeKind kind, Findings& findings);
 // Includes, pragmas, macros, #line, token pasting.
-void find_directives(const Tokens& tokens, Findings& findings);
+void find_directives(const Tokens& tokens, CodeKind kind, const Rules& rules, Findings& findings);
 // Attributes, assembler, linkage, forged addresses, blobs of data.
-void find_constructs(const Tokens& tokens, Findings& findings);
+void find_constructs(const Tokens& tokens, CodeKind kind, Findings& findings);
 // Variables that keep their value from one call to the next.
-void find_state(const Tokens& tokens, Findings& findings);
+void find_state(const Tokens& tokens, CodeKind kind, Findings& findings);
 
 // End of the directive that begins at `index`: the first token of the next line.
 std::size_t end_of_line(const Tokens& tokens, std::size_t index);

@@ -37,7 +37,7 @@ std::size_t end_of_declarator(const Tokens& tokens, std::size_t begin) {
 
 // Whether the variable declared by [begin, end) can never change: "constexpr int n", "const float t", "float* const p",
 // and not "const float* p".
-bool is_constant(const Tokens& tokens, std::size_t begin, std::size_t end) {
+bool is_constant(const Tokens& tokens, std::size_t begin, std::size_t end, CodeKind kind) {
   bool is_const = false;
   int depth = 0;
   for (std::size_t i = begin; i < end; ++i) {
@@ -46,6 +46,9 @@ bool is_constant(const Tokens& tokens, std::size_t begin, std::size_t end) {
     if (token.is(">") && depth > 0) --depth;
     if (depth > 0) continue;
     if (token.is("constexpr")) return true;
+    // Shared memory ends with its block. Constant memory is written by host code alone, which style kernel has none of.
+    if (kind != CodeKind::host && token.is("__shared__")) return true;
+    if (kind == CodeKind::device_only && token.is("__constant__")) return true;
     if (token.is("mutable") || token.is("volatile")) return false;
     if (token.is("const")) is_const = true;
     if (token.is("*")) is_const = false;
@@ -72,17 +75,21 @@ bool holds_parameters(const Tokens& tokens, std::size_t open) {
 
 void report(const Tokens& tokens, std::size_t begin, std::size_t end, Findings& findings) {
   const std::string subject = spelled(tokens, begin, std::min(end, begin + kLongestDeclarator));
-  findings.push_back({"static-state", subject, tokens[begin].line,
+  const bool on_device = std::any_of(
+      tokens.begin() + static_cast<std::ptrdiff_t>(begin),
+      tokens.begin() + static_cast<std::ptrdiff_t>(std::min(end, begin + kLongestDeclarator)),
+      [](const Token& token) { return token.is("__device__") || token.is("__managed__") || token.is("__constant__"); });
+  findings.push_back({on_device ? "device-state" : "static-state", subject, tokens[begin].line,
                       "'" + (subject.size() > 100 ? subject.substr(0, 100) + "..." : subject) +
                           "': candidates may not keep values from one call to the next"});
 }
 
 // A variable with static or thread-local storage, at any depth: `begin` is the storage class.
-void find_static(const Tokens& tokens, std::size_t begin, Findings& findings) {
+void find_static(const Tokens& tokens, std::size_t begin, CodeKind kind, Findings& findings) {
   const std::size_t end = end_of_declarator(tokens, begin);
   const bool has_name = end >= begin + 2;
   if (end < tokens.size() && tokens[end].is("(") && has_name && holds_parameters(tokens, end)) return;
-  if (!is_constant(tokens, begin, end)) report(tokens, begin, end, findings);
+  if (!is_constant(tokens, begin, end, kind)) report(tokens, begin, end, findings);
 }
 
 bool begins_with(const Token& token, std::initializer_list<std::string_view> words) {
@@ -90,7 +97,7 @@ bool begins_with(const Token& token, std::initializer_list<std::string_view> wor
 }
 
 // One declaration at namespace scope, without storage class; returns the index behind it. Sets `scope` if it opens one.
-std::size_t pass_declaration(const Tokens& tokens, std::size_t begin, bool& scope, Findings& findings) {
+std::size_t pass_declaration(const Tokens& tokens, std::size_t begin, bool& scope, CodeKind kind, Findings& findings) {
   const bool type =
       begins_with(tokens[begin], {"using", "typedef", "static_assert", "friend", "concept", "asm", "__asm__", "__asm"});
   const bool alias = tokens[begin].is("namespace");
@@ -132,7 +139,7 @@ std::size_t pass_declaration(const Tokens& tokens, std::size_t begin, bool& scop
                              (body ? names_behind_class == 0 : i <= begin + 2 || tokens[begin].is("enum"));
       const bool declares = end_of_name > begin + 1 && !type && !alias && !other_rules && !parameters && !only_type &&
                             !tokens[begin].is("template");
-      if (declares && !is_constant(tokens, begin, end_of_name)) report(tokens, begin, end_of_name, findings);
+      if (declares && !is_constant(tokens, begin, end_of_name, kind)) report(tokens, begin, end_of_name, findings);
       return token.is("}") && i > begin ? i : i + 1;
     } else if (body && token.is_identifier()) {
       ++names_behind_class;
@@ -143,13 +150,13 @@ std::size_t pass_declaration(const Tokens& tokens, std::size_t begin, bool& scop
 
 }  // namespace
 
-void find_state(const Tokens& all, Findings& findings) {
+void find_state(const Tokens& all, CodeKind kind, Findings& findings) {
   const Tokens tokens = without_directives(all);
   for (std::size_t i = 0; i < tokens.size() && findings.size() < kMostFindings; ++i) {
     const bool storage = tokens[i].is("static") || tokens[i].is("thread_local") || tokens[i].is("__thread");
     const bool counted =
         i > 0 && begins_with(tokens[i - 1], {"static", "thread_local", "inline"}) && !tokens[i].is("static");
-    if (storage && !counted) find_static(tokens, i, findings);
+    if (storage && !counted) find_static(tokens, i, kind, findings);
   }
   for (std::size_t i = 0; i < tokens.size() && findings.size() < kMostFindings;) {
     if (tokens[i].is(";") || tokens[i].is("}")) {
@@ -157,7 +164,7 @@ void find_state(const Tokens& all, Findings& findings) {
       continue;
     }
     bool scope = false;
-    i = pass_declaration(tokens, i, scope, findings);
+    i = pass_declaration(tokens, i, scope, kind, findings);
   }
 }
 

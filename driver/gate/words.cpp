@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gate/device.h"
 #include "gate/finding.h"
 
 namespace kagent::gate {
@@ -207,7 +208,7 @@ bool reaches_outside(const Tokens& tokens, std::size_t index, const std::set<std
 
 }  // namespace
 
-void find_words(const Tokens& tokens, Findings& findings) {
+void find_words(const Tokens& tokens, CodeKind kind, Findings& findings) {
   static const Dictionary dictionary;
   static const std::vector<std::string_view> libraries = split(kLibraryPrefixes);
   std::set<std::string_view> variables;
@@ -216,6 +217,8 @@ void find_words(const Tokens& tokens, Findings& findings) {
   for (std::size_t i = 0; i < tokens.size() && findings.size() < kMostFindings; ++i) {
     const Token& token = tokens[i];
     if (!token.is_identifier() || is_member(tokens, i)) continue;
+    // CUDA's own libraries are judged with its run time.
+    if (kind != CodeKind::host && (is_cuda_idiom(tokens, i) || token.text.starts_with("cu"))) continue;
     const std::string quoted = "'" + token.text + "'";
     if (const auto [access, only_calls] = dictionary.find(token.text); access != nullptr) {
       if (!only_calls || reaches_outside(tokens, i, variables))
