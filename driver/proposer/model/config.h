@@ -21,6 +21,7 @@ struct Prices {
   std::string currency = "USD";
 
   double cost(const Usage& usage) const;
+  bool operator==(const Prices&) const = default;
 };
 
 // How long, how much and how often. The defaults suit a slow local model as well as a hosted one.
@@ -33,6 +34,8 @@ struct ExchangeLimits {
   int attempts = 5;
   std::chrono::milliseconds longest_wait{120'000};  // that a Retry-After is honoured for
   int requests_per_minute = 0;                      // 0: as many as the provider takes
+
+  bool operator==(const ExchangeLimits&) const = default;
 };
 
 enum class Api { openai, anthropic, command };
@@ -55,6 +58,8 @@ struct ModelConfig {
   ExchangeLimits limits;
   std::vector<std::string> command;      // Api::command
   std::vector<std::string> environment;  // Api::command: names of variables that it may see
+
+  bool operator==(const ModelConfig&) const = default;
 };
 
 struct BudgetLimits {
@@ -68,13 +73,16 @@ struct ModelsConfig {
   BudgetLimits budget;
 };
 
+// Looks a variable up.
+using Environment = std::function<std::optional<std::string>(const std::string& name)>;
+
 // Where the configuration is looked for; each earlier one wins.
 struct ConfigSources {
   // From the command line or cache variables, without the prefix KAGENT_: MODEL, DRAFT_MODEL, REFINE_MODEL, MODEL_API,
   // MODEL_URL, MODEL_KEY, TOKEN_BUDGET, MONEY_BUDGET. Empty values count as not given.
   std::map<std::string, std::string> settings;
   // Of the environment, where the same names have the prefix. Null: the process's own.
-  std::function<std::optional<std::string>(const std::string& name)> environment;
+  Environment environment;
   std::filesystem::path user_file;     // empty: $XDG_CONFIG_HOME/kagent/config.json
   std::filesystem::path project_file;  // <project>/.kagent.json
 };

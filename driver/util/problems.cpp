@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spec/problems.h"
+#include "util/problems.h"
 
 #include "util/text.h"
 
-namespace kagent::spec {
+namespace kagent::util {
 namespace {
 
 // More than anybody reads at once.
@@ -13,7 +13,7 @@ constexpr std::size_t kMaxLine = 500;
 }  // namespace
 
 void Problems::add(const std::string& pointer, const std::string& problem, const std::string& fix) {
-  std::string line = util::clean((pointer.empty() ? "/" : pointer) + ": " + problem + "; " + fix, kMaxLine);
+  std::string line = clean((pointer.empty() ? "/" : pointer) + ": " + problem + "; " + fix, kMaxLine);
   for (char& c : line)
     if (c == '\n' || c == '\t') c = ' ';
   lines_.push_back(std::move(line));
@@ -45,7 +45,7 @@ std::string child_pointer(const std::string& parent, std::size_t index) {
 }
 
 std::string suggest(const std::string& name, const std::vector<std::string>& names, const std::string& kind) {
-  const std::string near = util::nearest(name, names);
+  const std::string near = nearest(name, names);
   if (!near.empty()) return "did you mean '" + near + "'?";
   if (names.empty()) return "there is no " + kind + " to name";
   std::string text = "the " + kind + "s are ";
@@ -53,4 +53,4 @@ std::string suggest(const std::string& name, const std::vector<std::string>& nam
   return text;
 }
 
-}  // namespace kagent::spec
+}  // namespace kagent::util

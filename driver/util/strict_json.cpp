@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spec/strict_json.h"
+#include "util/strict_json.h"
 
 #include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
 
-namespace kagent::spec {
+namespace kagent::util {
 namespace {
 
 // Real specs nest four deep. The bound keeps recursive code after this safe.
@@ -115,4 +115,4 @@ Json parse_strictly(const std::string& text, Problems& problems) {
   return builder.take();
 }
 
-}  // namespace kagent::spec
+}  // namespace kagent::util
