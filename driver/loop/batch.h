@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "loop/evaluation.h"
+#include "loop/history.h"
+#include "loop/run_scope.h"
+#include "loop/workbench.h"
+#include "values/progress.h"
+
+namespace kagent::loop {
+
+// Takes candidates of a run through gate, compiler, checks and race, and counts for the display. Throws UserError where
+// a stage cannot do its job.
+class BatchRunner {
+ public:
+  BatchRunner(const RunScope& run, Workbench& bench, History& history) : run_(run), bench_(bench), history_(history) {}
+
+  // Evaluates, races what passed, and records what is finished. A verified candidate without a measurement was
+  // interrupted: it is not finished, and the next run takes it up again. Returns what was recorded.
+  std::vector<Evaluated> run(const std::vector<Candidate>& candidates);
+
+ private:
+  void count(const Evaluated& one);
+  void race_verified(std::vector<Evaluated>& evaluated);
+
+  const RunScope& run_;
+  Workbench& bench_;
+  History& history_;
+  StageCounts counts_;
+};
+
+}  // namespace kagent::loop

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+
+#include "loop/acceptance.h"
+#include "loop/history.h"
+#include "loop/run_scope.h"
+#include "loop/workbench.h"
+#include "values/variant.h"
+
+namespace kagent::loop {
+
+// The incumbent of a run, and the judging of those that look faster. Throws UserError where a stage cannot do its job.
+class Finalists {
+ public:
+  // The incumbent is the variant that a build would take now, if it still compiles and passes; else the baseline.
+  Finalists(const RunScope& run, Workbench& bench, History& history);
+
+  // Judges up to `most` of the best candidates that are under `share` of the incumbent's time and not judged yet; no
+  // more than one once the time budget is used up.
+  void judge_best(double share, int most);
+
+  const Incumbent& incumbent() const { return incumbent_; }
+  // Of its time over the baseline's, as far as measured.
+  double incumbent_ratio() const { return incumbent_ratio_; }
+  // The newest that was accepted here.
+  const std::optional<Variant>& accepted() const { return accepted_; }
+  // The incumbent's, weighted over the timed cases; nothing where the spec counts no work, or before one was accepted.
+  std::optional<double> roofline_share() const { return roofline_share_; }
+
+ private:
+  void choose_incumbent();
+  bool judge(const Trial& trial);
+  Evaluated rebuilt(const Trial& trial);
+
+  const RunScope& run_;
+  Workbench& bench_;
+  History& history_;
+  Incumbent incumbent_;
+  double incumbent_ratio_ = 1;
+  std::optional<Variant> accepted_;
+  std::optional<double> roofline_share_;
+  std::set<std::string> judged_;
+};
+
+}  // namespace kagent::loop

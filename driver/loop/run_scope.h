@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+
+#include "build_step/kernel_context.h"
+#include "loop/budget.h"
+#include "loop/measurement.h"
+#include "loop/tuning.h"
+#include "loop/workbench.h"
+#include "store/trial_store.h"
+#include "store/variant_store.h"
+#include "values/progress.h"
+
+namespace kagent::loop {
+
+// What every part of one run works on: all of it outlives the run.
+struct RunScope {
+  const build_step::KernelContext& context;
+  store::VariantStore& variants;
+  store::TrialStore& trials;
+  const TuningOptions& options;
+  ProgressObserver& progress;
+  const std::function<bool()>& interrupted;
+  Budget& budget;
+};
+
+// How a measurement of this run goes: its limits, its share of the time that is left, a secret seed.
+MeasurementOptions measuring(const RunScope& run, const Workbench& bench);
+
+}  // namespace kagent::loop
