@@ -1,47 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/evidence_json.h"
 
-#include <cmath>
 #include <cstdint>
-#include <initializer_list>
 #include <limits>
-#include <set>
-#include <stdexcept>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
-#include "util/text.h"
+#include "store/json_object.h"
+#include "store/launch_json.h"
 
 namespace kagent::store {
 namespace {
 
-using Json = nlohmann::json;
-using OrderedJson = nlohmann::ordered_json;
-
-constexpr int kFormat = 1;
-constexpr int kDeepest = 16;  // the format itself nests five levels
+// 1 had no launch, device usage, driver, counters, review, model and usage: of a time when all code was for hosts, by
+// the search.
+constexpr int kFormat = 2;
 constexpr std::int64_t kHighestGeneration = 999'999;
-
-// --- writing
-
-std::string text(const std::string& value) {
-  return util::clean(value);
-}
-
-// JSON has no infinities; an error of NaN against its bound is worth keeping.
-OrderedJson number(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  return value;
-}
-
-template <class Map, class Write>
-OrderedJson object(const Map& map, Write write) {
-  OrderedJson result = OrderedJson::object();
-  for (const auto& [name, value] : map) result[text(name)] = write(value);
-  return result;
-}
 
 OrderedJson write(const KernelKey& key) {
   return {{"source", text(key.source)},
@@ -76,79 +49,6 @@ OrderedJson write(const Decision& decision) {
           {"reason", text(decision.reason)},
           {"cases", std::move(cases)}};
 }
-
-// --- reading
-
-struct Flaw : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-// One JSON object at a place in the file: every key is read by name, and none may be left over.
-class Object {
- public:
-  Object(const Json& json, std::string place) : json_(json), place_(std::move(place)) {
-    if (!json_.is_object()) throw Flaw((place_.empty() ? "the file" : place_) + " is not an object");
-  }
-
-  const Json& at(const std::string& key) {
-    auto found = json_.find(key);
-    if (found == json_.end()) throw Flaw(place_ + "/" + key + " is missing");
-    read_.insert(key);
-    return *found;
-  }
-  const std::string& place() const { return place_; }
-  std::string place(const std::string& key) const { return place_ + "/" + key; }
-  Object object(const std::string& key) { return {at(key), place(key)}; }
-
-  std::string string(const std::string& key) {
-    const Json& value = at(key);
-    if (!value.is_string()) throw Flaw(place(key) + " is not a string");
-    return value.get<std::string>();
-  }
-  bool boolean(const std::string& key) {
-    const Json& value = at(key);
-    if (!value.is_boolean()) throw Flaw(place(key) + " is not true or false");
-    return value.get<bool>();
-  }
-  std::int64_t integer(const std::string& key, std::int64_t low, std::int64_t high) {
-    const Json& value = at(key);
-    const bool fits =
-        value.is_number_integer() &&
-        !(value.is_number_unsigned() &&
-          value.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
-    if (!fits || value.get<std::int64_t>() < low || value.get<std::int64_t>() > high)
-      throw Flaw(place(key) + " is not an integer from " + std::to_string(low) + " to " + std::to_string(high));
-    return value.get<std::int64_t>();
-  }
-  double number(const std::string& key) {
-    const Json& value = at(key);
-    if (value.is_number()) return value.get<double>();
-    if (value == "nan") return std::numeric_limits<double>::quiet_NaN();
-    if (value == "inf") return std::numeric_limits<double>::infinity();
-    if (value == "-inf") return -std::numeric_limits<double>::infinity();
-    throw Flaw(place(key) + " is not a number");
-  }
-  // Calls read(key) for every key: for objects whose keys are names.
-  template <class Read>
-  void each(Read read) {
-    for (const auto& item : json_.items()) read(item.key());
-  }
-  std::map<std::string, std::string> strings(const std::string& key) {
-    std::map<std::string, std::string> result;
-    Object inner = object(key);
-    inner.each([&](const std::string& name) { result[name] = inner.string(name); });
-    return result;
-  }
-  void finish() const {
-    for (const auto& item : json_.items())
-      if (!read_.contains(item.key())) throw Flaw(place(item.key()) + " is not a key of this format");
-  }
-
- private:
-  const Json& json_;
-  std::string place_;
-  std::set<std::string> read_;
-};
 
 Comparison read_comparison(Object& object) {
   const std::string text = object.string("comparison");
@@ -230,11 +130,32 @@ TunableValues read_tunables(Object object) {
   return values;
 }
 
+std::map<std::string, double> read_numbers(Object object) {
+  std::map<std::string, double> numbers;
+  object.each([&](const std::string& name) { numbers[name] = object.number(name); });
+  return numbers;
+}
+
+// What the first format did not have.
+void read_additions(Object& object, Evidence& evidence) {
+  evidence.reviewed = object.boolean("reviewed");
+  evidence.model = object.string("model");
+  evidence.usage = read_usage(object.object("usage"));
+  evidence.driver = object.string("driver");
+  evidence.launch = read_launch(object, "launch");
+  evidence.device_usage = read_device_usage(object, "device_usage");
+  Object counters = object.object("counters");
+  evidence.counters_before = read_numbers(counters.object("before"));
+  evidence.counters_after = read_numbers(counters.object("after"));
+  counters.finish();
+}
+
 Evidence read_evidence(const Json& json) {
   Object object(json, "");
   if (std::int64_t format = object.integer("format", 1, 1'000'000); format != kFormat)
     throw Flaw("format " + std::to_string(format) + " is newer than this kagent, which reads " +
                std::to_string(kFormat));
+  const bool first_format = object.at("format") == 1;
   Evidence evidence;
   evidence.kernel = object.string("kernel");
   evidence.architecture = object.string("architecture");
@@ -258,22 +179,9 @@ Evidence read_evidence(const Json& json) {
   evidence.device = object.string("device");
   evidence.sandbox = object.string("sandbox");
   evidence.key = read_key(object.object("key"));
+  if (!first_format) read_additions(object, evidence);
   object.finish();
   return evidence;
-}
-
-// The parser keeps the last of two equal keys and says nothing: what a person reads could differ from what counts.
-Json parse(std::string_view text) {
-  std::vector<std::set<std::string>> keys;
-  auto watch = [&keys](int depth, Json::parse_event_t event, Json& parsed) {
-    if (depth > kDeepest) throw Flaw("nested too deeply");
-    if (event == Json::parse_event_t::object_start) keys.emplace_back();
-    if (event == Json::parse_event_t::object_end) keys.pop_back();
-    if (event == Json::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second)
-      throw Flaw("key '" + parsed.get<std::string>() + "' is there twice");
-    return true;
-  };
-  return Json::parse(text, watch);
 }
 
 }  // namespace
@@ -286,29 +194,38 @@ std::string to_json(const Evidence& evidence) {
   OrderedJson verification{{"expected_from", OrderedJson::array()},
                            {"max_error_over_bound", object(evidence.max_error_over_bound, number)}};
   for (const std::string& line : evidence.expected_from) verification["expected_from"].push_back(text(line));
-  OrderedJson root{{"format", kFormat},
-                   {"kernel", text(evidence.kernel)},
-                   {"architecture", text(evidence.architecture)},
-                   {"generation", evidence.generation},
-                   {"parent", text(evidence.parent)},
-                   {"created", text(evidence.created)},
-                   {"kagent_version", text(evidence.kagent_version)},
-                   {"source_name", text(evidence.source_name)},
-                   {"source_hash", text(evidence.source_hash)},
-                   {"object_hash", text(evidence.object_hash)},
-                   {"symbol", text(evidence.symbol)},
-                   {"tunables", object(evidence.tunables, [](std::int64_t value) { return OrderedJson(value); })},
-                   {"against_baseline", write(evidence.against_baseline)},
-                   {"against_incumbent", write(evidence.against_incumbent)},
-                   {"verification", std::move(verification)},
-                   {"proposer", text(evidence.proposer)},
-                   {"hypothesis", text(evidence.hypothesis)},
-                   {"reflection", text(evidence.reflection)},
-                   {"compiler", text(evidence.compiler)},
-                   {"flags", text(evidence.flags)},
-                   {"device", text(evidence.device)},
-                   {"sandbox", text(evidence.sandbox)},
-                   {"key", write(evidence.key)}};
+  OrderedJson root{
+      {"format", kFormat},
+      {"kernel", text(evidence.kernel)},
+      {"architecture", text(evidence.architecture)},
+      {"generation", evidence.generation},
+      {"parent", text(evidence.parent)},
+      {"created", text(evidence.created)},
+      {"kagent_version", text(evidence.kagent_version)},
+      {"source_name", text(evidence.source_name)},
+      {"source_hash", text(evidence.source_hash)},
+      {"object_hash", text(evidence.object_hash)},
+      {"symbol", text(evidence.symbol)},
+      {"reviewed", evidence.reviewed},
+      {"tunables", object(evidence.tunables, [](std::int64_t value) { return OrderedJson(value); })},
+      {"launch", write(evidence.launch)},
+      {"against_baseline", write(evidence.against_baseline)},
+      {"against_incumbent", write(evidence.against_incumbent)},
+      {"verification", std::move(verification)},
+      {"counters",
+       {{"before", object(evidence.counters_before, number)}, {"after", object(evidence.counters_after, number)}}},
+      {"device_usage", write(evidence.device_usage)},
+      {"proposer", text(evidence.proposer)},
+      {"model", text(evidence.model)},
+      {"usage", write(evidence.usage)},
+      {"hypothesis", text(evidence.hypothesis)},
+      {"reflection", text(evidence.reflection)},
+      {"compiler", text(evidence.compiler)},
+      {"flags", text(evidence.flags)},
+      {"device", text(evidence.device)},
+      {"driver", text(evidence.driver)},
+      {"sandbox", text(evidence.sandbox)},
+      {"key", write(evidence.key)}};
   return root.dump(2) + "\n";
 }
 
@@ -316,7 +233,7 @@ Result<Evidence> evidence_from_json(std::string_view text) {
   if (text.size() > kLargestEvidenceBytes)
     return failure("variant.json is larger than " + std::to_string(kLargestEvidenceBytes >> 20) + " MiB");
   try {
-    return read_evidence(parse(text));
+    return read_evidence(parse_strictly(text));
   } catch (const Flaw& flaw) {
     return failure("variant.json: " + util::clean(flaw.what(), 500));
   } catch (const Json::exception& error) {

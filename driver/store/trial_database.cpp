@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kApplicationId = 0x6B616765;  // "kage": tells our files from other people's
-constexpr int kSchemaVersion = 1;           // raised, with a migration, whenever the schema changes
+constexpr int kSchemaVersion = 2;           // raised, with a migration, whenever the schema changes
 constexpr int kBusyTimeout_ms = 30'000;
 // Primary result codes of sqlite3.h.
 constexpr int kSqliteCorrupt = 11;
@@ -45,6 +45,10 @@ CREATE TABLE trials (
   verify_s REAL NOT NULL,
   measure_s REAL NOT NULL,
   started TEXT NOT NULL,
+  details TEXT NOT NULL DEFAULT '',
+  cases TEXT NOT NULL DEFAULT '',
+  reflection TEXT NOT NULL DEFAULT '',
+  error_over_bound REAL,
   UNIQUE (kernel, architecture, key, candidate_hash)
 );
 CREATE TABLE conclusions (
@@ -58,6 +62,27 @@ CREATE TABLE conclusions (
   finished TEXT NOT NULL,
   PRIMARY KEY (kernel, architecture, key)
 );
+)";
+
+constexpr char kLessons[] = R"(
+CREATE TABLE IF NOT EXISTS lessons (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  architecture TEXT NOT NULL,
+  pattern TEXT NOT NULL,
+  change TEXT NOT NULL,
+  effect REAL NOT NULL,
+  outcome TEXT NOT NULL,
+  features TEXT NOT NULL,
+  origin TEXT NOT NULL UNIQUE
+);
+)";
+
+// From schema 1: candidates of proposers that write code, and what they taught.
+constexpr char kToSchema2[] = R"(
+ALTER TABLE trials ADD COLUMN details TEXT NOT NULL DEFAULT '';
+ALTER TABLE trials ADD COLUMN cases TEXT NOT NULL DEFAULT '';
+ALTER TABLE trials ADD COLUMN reflection TEXT NOT NULL DEFAULT '';
+ALTER TABLE trials ADD COLUMN error_over_bound REAL;
 )";
 
 int pragma(SQLite::Database& database, const std::string& name) {
@@ -101,6 +126,18 @@ Result<void> TrialDatabase::connect() {
     return failure("'" + file_.string() + "' was written by a newer kagent (schema " + std::to_string(version) +
                        ", this one reads up to " + std::to_string(kSchemaVersion) + ")",
                    "use the newer kagent, or delete the file: trials will be repeated");
+  if (version < kSchemaVersion) return migrate();
+  return {};
+}
+
+// Throws SQLite::Exception. Another process may have done it meanwhile.
+Result<void> TrialDatabase::migrate() {
+  SQLite::Transaction transaction(*database_, SQLite::TransactionBehavior::IMMEDIATE);
+  if (pragma(*database_, "user_version") >= kSchemaVersion) return {};
+  database_->exec(kToSchema2);
+  database_->exec(kLessons);
+  database_->exec("PRAGMA user_version = " + std::to_string(kSchemaVersion));
+  transaction.commit();
   return {};
 }
 
@@ -113,6 +150,7 @@ Result<void> TrialDatabase::create_schema() {
   database_->execAndGet("PRAGMA journal_mode = WAL");
   SQLite::Transaction transaction(*database_, SQLite::TransactionBehavior::IMMEDIATE);
   database_->exec(kSchema);
+  database_->exec(kLessons);
   database_->exec("PRAGMA application_id = " + std::to_string(kApplicationId));
   database_->exec("PRAGMA user_version = " + std::to_string(kSchemaVersion));
   transaction.commit();

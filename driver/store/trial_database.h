@@ -46,6 +46,7 @@ class TrialDatabase {
   StageError explain(const SQLite::Exception& error) const;
   Result<void> connect();
   Result<void> create_schema();
+  Result<void> migrate();
   Result<void> replace_damaged();
   bool is_sound() const;
   std::filesystem::path lock_file() const;

@@ -6,6 +6,7 @@
 #include <SQLiteCpp/VariadicBind.h>
 #include <nlohmann/json.hpp>
 
+#include "store/candidate_json.h"
 #include "store/trial_database.h"
 #include "util/hash.h"
 
@@ -14,8 +15,8 @@ namespace {
 
 constexpr char kSelectTrial[] =
     "SELECT id, kernel, architecture, key, candidate_hash, object_hash, sources.text, tunables, proposer, hypothesis, "
-    "outcome, detail, score, compile_s, verify_s, measure_s, started "
-    "FROM trials JOIN sources ON sources.hash = trials.source_hash ";
+    "outcome, detail, score, compile_s, verify_s, measure_s, started, details, reflection, "
+    "error_over_bound, cases FROM trials JOIN sources ON sources.hash = trials.source_hash ";
 
 std::string tunables_text(const TunableValues& tunables) {
   return nlohmann::json(tunables).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -52,6 +53,10 @@ Trial read_trial(SQLite::Statement& row) {
   trial.verify_s = row.getColumn(14).getDouble();
   trial.measure_s = row.getColumn(15).getDouble();
   trial.started = row.getColumn(16).getString();
+  if (!read_details(row.getColumn(17).getString(), trial.candidate)) throw nonsense(trial.id, "set of details");
+  trial.reflection = row.getColumn(18).getString();
+  if (!row.getColumn(19).isNull()) trial.error_over_bound = row.getColumn(19).getDouble();
+  if (!read_case_times(row.getColumn(20).getString(), trial.cases)) throw nonsense(trial.id, "set of times");
   return trial;
 }
 
@@ -61,9 +66,9 @@ std::vector<Trial> read_trials(SQLite::Statement& rows) {
   return result;
 }
 
-void bind_score(SQLite::Statement& statement, int index, const std::optional<double>& score) {
-  if (score)
-    statement.bind(index, *score);
+void bind_number(SQLite::Statement& statement, int index, const std::optional<double>& number) {
+  if (number)
+    statement.bind(index, *number);
   else
     statement.bind(index);
 }
@@ -83,12 +88,14 @@ std::int64_t insert(SQLite::Database& database, const Trial& trial) {
   SQLite::Statement row(database,
                         "INSERT INTO trials (kernel, architecture, key, candidate_hash, object_hash, source_hash, "
                         "tunables, proposer, hypothesis, outcome, detail, compile_s, verify_s, measure_s, started, "
-                        "score) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                        "details, reflection, cases, score, error_over_bound) "
+                        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   SQLite::bind(row, trial.kernel, trial.architecture, trial.key, trial.candidate_hash, trial.object_hash, source_hash,
                tunables_text(trial.candidate.tunables), trial.candidate.proposer, trial.candidate.hypothesis,
                std::string(name(trial.outcome)), trial.detail, trial.compile_s, trial.verify_s, trial.measure_s,
-               trial.started);
-  bind_score(row, 16, trial.score);
+               trial.started, details_json(trial.candidate), trial.reflection, case_times_json(trial.cases));
+  bind_number(row, 19, trial.score);
+  bind_number(row, 20, trial.error_over_bound);
   row.exec();
   const std::int64_t id = database.getLastInsertRowid();
   transaction.commit();
@@ -142,11 +149,12 @@ Result<std::vector<Trial>> TrialStore::recent(const std::string& kernel, int lim
 Result<void> TrialStore::update(const Trial& trial) {
   auto changed = implementation_->database.guarded([&](SQLite::Database& database) {
     SQLite::Statement row(database,
-                          "UPDATE trials SET outcome = ?, detail = ?, verify_s = ?, measure_s = ?, score = ? "
-                          "WHERE id = ?");
-    SQLite::bind(row, std::string(name(trial.outcome)), trial.detail, trial.verify_s, trial.measure_s);
-    bind_score(row, 5, trial.score);
-    row.bind(6, trial.id);
+                          "UPDATE trials SET outcome = ?, detail = ?, verify_s = ?, measure_s = ?, reflection = ?, "
+                          "score = ? WHERE id = ?");
+    SQLite::bind(row, std::string(name(trial.outcome)), trial.detail, trial.verify_s, trial.measure_s,
+                 trial.reflection);
+    bind_number(row, 6, trial.score);
+    row.bind(7, trial.id);
     return row.exec();
   });
   if (!changed) return std::unexpected(changed.error());

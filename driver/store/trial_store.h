@@ -44,8 +44,8 @@ class TrialStore {
                                     const std::string& key) const;
   // Over all keys, newest first.
   Result<std::vector<Trial>> recent(const std::string& kernel, int limit) const;
-  // Changes outcome, detail, score, verify and measure time of the trial with this id (a finalist gets its verdict
-  // after racing). An error if there is none.
+  // Changes outcome, detail, reflection, score, verify and measure time of the trial with this id (a finalist gets its
+  // verdict after racing). An error if there is none.
   Result<void> update(const Trial& trial);
 
   Result<void> conclude(const Conclusion& conclusion);

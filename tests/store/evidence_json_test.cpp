@@ -5,6 +5,7 @@
 #include <limits>
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 #include "store/example_evidence.h"
 
@@ -36,6 +37,38 @@ TEST(EvidenceJson, reads_back_every_field_as_it_was) {
   EXPECT_EQ(read->against_baseline.ratio, 1.0 / 1.42);
   EXPECT_EQ(read->hypothesis, written.hypothesis);
   EXPECT_EQ(read->expected_from, written.expected_from);
+  EXPECT_EQ(read->launch->grid[0].text(), "ceil_div(rows, 4)");
+  EXPECT_EQ(read->launch->shared_memory->text(), "4 * BLOCK");
+  EXPECT_EQ(read->device_usage.at(0).registers, 40);
+  EXPECT_EQ(read->counters_after, written.counters_after);
+  EXPECT_EQ(read->usage.cached_tokens, 600);
+}
+
+TEST(EvidenceJson, keeps_that_nobody_has_confirmed_a_variant) {
+  Evidence evidence = example_evidence();
+  EXPECT_TRUE(evidence_from_json(to_json(evidence))->reviewed);
+  evidence.reviewed = false;
+  EXPECT_FALSE(evidence_from_json(to_json(evidence))->reviewed);
+}
+
+TEST(EvidenceJson, reads_the_first_format) {
+  Evidence evidence = example_evidence();
+  evidence.launch.reset();
+  auto json = nlohmann::json::parse(to_json(evidence));
+  json["format"] = 1;
+  for (const char* later : {"reviewed", "launch", "counters", "device_usage", "model", "usage", "driver"})
+    json.erase(later);
+  auto read = evidence_from_json(json.dump());
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_TRUE(read->reviewed);
+  EXPECT_EQ(read->hypothesis, evidence.hypothesis);
+  json["model"] = "";
+  EXPECT_THAT(error_of(json.dump()), HasSubstr("/model"));
+}
+
+TEST(EvidenceJson, refuses_a_launch_that_is_no_expression) {
+  EXPECT_THAT(error_of(replaced(to_json(example_evidence()), "ceil_div(rows, 4)", "system(1)")),
+              HasSubstr("/launch/grid/0"));
 }
 
 TEST(EvidenceJson, keeps_numbers_that_json_has_no_word_for) {
@@ -57,11 +90,11 @@ TEST(EvidenceJson, survives_text_that_is_not_utf8) {
 
 TEST(EvidenceJson, puts_what_people_look_for_first) {
   const std::string text = to_json(example_evidence());
-  EXPECT_THAT(text, testing::StartsWith("{\n  \"format\": 1,\n  \"kernel\": \"softmax\",\n  \"architecture\""));
+  EXPECT_THAT(text, testing::StartsWith("{\n  \"format\": 2,\n  \"kernel\": \"softmax\",\n  \"architecture\""));
 }
 
 TEST(EvidenceJson, refuses_another_format_and_says_which) {
-  EXPECT_THAT(error_of(replaced(to_json(example_evidence()), "\"format\": 1", "\"format\": 2")), HasSubstr("format 2"));
+  EXPECT_THAT(error_of(replaced(to_json(example_evidence()), "\"format\": 2", "\"format\": 3")), HasSubstr("format 3"));
 }
 
 TEST(EvidenceJson, refuses_every_single_missing_line) {
@@ -72,7 +105,7 @@ TEST(EvidenceJson, refuses_every_single_missing_line) {
     const std::size_t end = text.find('\n', begin) + 1;
     const std::string line = text.substr(begin, end - begin);
     const bool scalar = line.find("\": ") != std::string::npos && line[line.size() - 2] == ',';
-    const bool free_name = line.find("BLOCK") != std::string::npos;  // objects of names have no fixed keys
+    const bool free_name = line.find("BLOCK\":") != std::string::npos;  // objects of names have no fixed keys
     if (scalar && !free_name) {
       std::string without = text;
       without.erase(begin, end - begin);

@@ -92,6 +92,66 @@ TEST_F(TrialStoreTest, gives_back_a_trial_as_it_was) {
   EXPECT_EQ(read.started, trial.started);
 }
 
+TEST_F(TrialStoreTest, gives_back_all_that_a_proposer_said) {
+  TrialStore store = open();
+  Trial trial = example_trial("a");
+  Candidate& candidate = trial.candidate;
+  const auto expression = [](const char* text) { return *Expression::parse(text); };
+  candidate.launch = Launch{.grid = {expression("n / 4"), expression("1"), expression("1")},
+                            .block = {expression("64"), expression("1"), expression("1")},
+                            .cluster = std::array{expression("2"), expression("1"), expression("1")},
+                            .shared_memory = std::nullopt,
+                            .instance = ""};
+  candidate.own_tunables = {{"ROWS", {4, 1, 2}}};
+  candidate.own_constraints = {"ROWS <= 2"};
+  candidate.parent = "parent";
+  candidate.second_parent = "other";
+  candidate.change = "rows in registers";
+  candidate.bottleneck = "memory bandwidth";
+  candidate.expected_speedup = 1.25;
+  candidate.role = "draft";
+  candidate.model = "some-model \xff";
+  candidate.usage = {10, 5, 3, 0.5, 1.5};
+  trial.reflection = "expected 1.25x, measured 1.1x";
+  trial.error_over_bound = 0.25;
+  trial.cases = {{"large", 0.8, 1000.5, 800.25}};
+  ASSERT_TRUE(store.add(trial));
+  const Trial read = store.trials("softmax", "x86-64-v3", "key")->front();
+  EXPECT_EQ(read.candidate.launch->grid[0].text(), "n / 4");
+  EXPECT_EQ(read.candidate.launch->cluster->at(0).text(), "2");
+  EXPECT_FALSE(read.candidate.launch->shared_memory);
+  EXPECT_EQ(read.candidate.own_tunables.at(0).values, (std::vector<std::int64_t>{4, 1, 2}));
+  EXPECT_EQ(read.candidate.own_constraints, candidate.own_constraints);
+  EXPECT_EQ(read.candidate.parent, "parent");
+  EXPECT_EQ(read.candidate.second_parent, "other");
+  EXPECT_EQ(read.candidate.change, candidate.change);
+  EXPECT_EQ(read.candidate.bottleneck, candidate.bottleneck);
+  EXPECT_EQ(read.candidate.expected_speedup, 1.25);
+  EXPECT_EQ(read.candidate.role, "draft");
+  EXPECT_THAT(read.candidate.model, testing::StartsWith("some-model "));
+  EXPECT_EQ(read.candidate.usage.output_tokens, 3);
+  EXPECT_EQ(read.reflection, trial.reflection);
+  EXPECT_EQ(read.error_over_bound, 0.25);
+  ASSERT_EQ(read.cases.size(), 1u);
+  EXPECT_EQ(read.cases[0].case_name, "large");
+  EXPECT_EQ(read.cases[0].candidate_ns, 800.25);
+}
+
+TEST_F(TrialStoreTest, goes_on_with_a_file_of_the_first_schema) {
+  { ASSERT_TRUE(open().add(example_trial("a"))); }
+  {
+    SQLite::Database old(file.string(), SQLite::OPEN_READWRITE);
+    for (const char* column : {"details", "reflection", "cases", "error_over_bound"})
+      old.exec(std::string("ALTER TABLE trials DROP COLUMN ") + column);
+    old.exec("DROP TABLE lessons");
+    old.exec("PRAGMA user_version = 1");
+  }
+  TrialStore store = open();
+  EXPECT_EQ(store.trials("softmax", "x86-64-v3", "key")->size(), 1u);
+  ASSERT_TRUE(store.add(example_trial("b")));
+  EXPECT_EQ(count("lessons"), 0);
+}
+
 TEST_F(TrialStoreTest, records_a_candidate_once_and_answers_with_the_first_id) {
   TrialStore store = open();
   const auto first = store.add(example_trial("a"));
@@ -271,7 +331,7 @@ TEST_F(TrialStoreTest, leaves_the_database_of_another_program_alone) {
 
 TEST_F(TrialStoreTest, refuses_a_file_of_a_newer_version_and_leaves_it_alone) {
   { ASSERT_TRUE(open().add(example_trial("a"))); }
-  { SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 2"); }
+  { SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 3"); }
   auto store = TrialStore::open(file);
   ASSERT_FALSE(store);
   EXPECT_THAT(store.error().message, HasSubstr("newer kagent"));
