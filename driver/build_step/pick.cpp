@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "build_step/generated_source.h"
+#include "store/reviews.h"
 #include "util/files.h"
 
 namespace kagent::build_step {
@@ -103,6 +104,10 @@ Result<selection::Inputs> selection_inputs(const KernelContext& context, const s
   auto holds = variants.holds(kernel, context.architecture);
   if (!holds) return std::unexpected(holds.error());
   inputs.holds = std::move(*holds);
+  inputs.require_reviewed = context.request.require_reviewed;
+  auto reviews = store::reviews(variants, kernel, context.architecture);
+  if (!reviews) return std::unexpected(reviews.error());
+  inputs.reviews = std::move(*reviews);
   return inputs;
 }
 

@@ -22,6 +22,7 @@ enum ExitCode : int {
 using Action = std::function<int()>;
 
 // One function a subcommand, each in its own file: declares options with help and an example, and sets `action`.
+void add_agent(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_diff(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
@@ -30,10 +31,12 @@ void add_golden(CLI::App& app, Action& action);
 void add_init(CLI::App& app, Action& action);
 void add_isolate(CLI::App& app, Action& action);
 void add_log(CLI::App& app, Action& action);
+void add_mcp(CLI::App& app, Action& action);
 void add_optimize(CLI::App& app, Action& action);
 void add_pick(CLI::App& app, Action& action);
 void add_promote(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);
+void add_review(CLI::App& app, Action& action);
 void add_rollback(CLI::App& app, Action& action);
 void add_show(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);

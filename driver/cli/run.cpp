@@ -56,6 +56,7 @@ int run(int argc, char** argv) {
   add_diff(app, action);
   add_rollback(app, action);
   add_promote(app, action);
+  add_review(app, action);
   add_init(app, action);
   add_golden(app, action);
   add_report(app, action);

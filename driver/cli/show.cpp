@@ -51,6 +51,10 @@ void print(const Variant& variant) {
   line("where", variant.reference);
   line("parent", evidence.parent);
   line("created", evidence.created + " by kagent " + evidence.kagent_version + ", proposer " + evidence.proposer);
+  if (!evidence.reviewed) line("review", "the first of its architecture when it was accepted: nobody had confirmed it");
+  if (!evidence.model.empty())
+    line("model", fmt::format("{}: {} tokens read, {} written, {:.4g} in cost", evidence.model,
+                              evidence.usage.input_tokens, evidence.usage.output_tokens, evidence.usage.cost));
   line("hypothesis", evidence.hypothesis);
   line("reflection", evidence.reflection);
   std::string tunables;
@@ -61,7 +65,11 @@ void print(const Variant& variant) {
   line("verified", joined(evidence.expected_from));
   for (const auto& [output, error] : evidence.max_error_over_bound)
     line("error", fmt::format("{}: {:.3g} of what is allowed", output, error));
+  for (const DeviceUsage& one : evidence.device_usage)
+    line("uses", fmt::format("{}: {} registers, {} bytes of shared memory, {} bytes spilled", one.kernel, one.registers,
+                             one.shared_bytes, one.spill_store_bytes + one.spill_load_bytes));
   line("machine", evidence.device);
+  line("driver", evidence.driver);
   line("compiler", evidence.compiler);
   line("flags", evidence.flags);
   line("sandbox", evidence.sandbox);

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include "build_step/header_list.h"
+#include "store/reviews.h"
 #include "util/hash.h"
 #include "util/sandbox.h"
 #include "util/text.h"
@@ -78,6 +79,7 @@ Evidence evidence_of(Workbench& bench, const Incumbent& incumbent, const Evaluat
   evidence.hypothesis = candidate.hypothesis;
   evidence.reflection = fmt::format("{:.2f}x over the generation before, {:.2f}x over the baseline",
                                     1 / evidence.against_incumbent.ratio, 1 / evidence.against_baseline.ratio);
+  if (!finalist.trial.reflection.empty()) evidence.reflection += "; racing: " + finalist.trial.reflection;
   evidence.created = util::utc_now();
   evidence.kagent_version = kVersion;
   return evidence;
@@ -144,10 +146,13 @@ Result<JudgedFinalist> judge_finalist(Workbench& bench, store::VariantStore& var
       evidence_of(bench, incumbent, finalist, *binary, against_incumbent->decision, against_baseline->decision);
   variant.source = render(finalist.trial.candidate, variant.evidence.source_name);
   variant.files = project_files(bench.context(), variants);
+  auto known = store::is_known(variants, bench.context().architecture);
+  if (!known) return std::unexpected(known.error());
+  variant.evidence.reviewed = *known;
   if (incumbent.variant) variant.parent_branch = incumbent.variant->reference;
   auto added = variants.add(variant);
   if (!added) return std::unexpected(added.error());
-  judged.detail = "accepted as " + added->reference;
+  judged.detail = kAcceptedAs + added->reference;
   progress.on_event(Accepted{added->reference, added->evidence.against_incumbent, added->evidence.against_baseline});
   judged.variant = std::move(*added);
   judged.binary = *binary;

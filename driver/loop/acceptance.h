@@ -26,6 +26,9 @@ struct JudgedFinalist {
   std::optional<Binary> binary;    // as the build makes it; if accepted
 };
 
+// How the detail of an accepted trial begins; the branch follows.
+inline constexpr char kAcceptedAs[] = "accepted as ";
+
 // The last step for one candidate: checked under a fresh secret seed, measured against the incumbent, and, if it is
 // faster, against the baseline on fresh samples; accepted, it becomes a generation in the store.
 Result<JudgedFinalist> judge_finalist(Workbench& bench, store::VariantStore& variants, const Incumbent& incumbent,

@@ -3,13 +3,24 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
+#include <limits>
 
 #include "loop/measurement.h"
+#include "loop/numeric.h"
+#include "loop/reflection.h"
 #include "util/text.h"
 
 namespace kagent::loop {
+namespace {
 
-std::vector<Evaluated> BatchRunner::run(const std::vector<Candidate>& candidates) {
+// The values of a candidate's own tunables get so many batches before it is judged, as long as each finds better ones.
+constexpr int kOwnBatches = 3;
+
+}  // namespace
+
+std::vector<Evaluated> BatchRunner::run(std::vector<Candidate> candidates) {
+  for (Candidate& candidate : candidates) complete_tunables(candidate, run_.context.spec);
   counts_.proposed += static_cast<int>(candidates.size());
   counts_.best_ratio = history_.best_ratio();
   run_.progress.on_event(counts_);
@@ -18,8 +29,39 @@ std::vector<Evaluated> BatchRunner::run(const std::vector<Candidate>& candidates
       run_.interrupted));
   race_verified(evaluated);
   std::erase_if(evaluated, [](const Evaluated& one) { return one.trial.outcome == Outcome::ok && !one.trial.score; });
-  for (Evaluated& one : evaluated) require(history_.add(one));
+  for (Evaluated& one : evaluated) {
+    const Trial* parent = one.trial.candidate.parent.empty() ? nullptr : history_.find(one.trial.candidate.parent);
+    one.trial.reflection = reflect(one.trial, parent && parent->score ? *parent->score : 1);
+    require(history_.add(one));
+  }
   return evaluated;
+}
+
+std::vector<Evaluated> BatchRunner::tune_own(const Evaluated& written, int width) {
+  std::vector<Evaluated> tuned;
+  // Where one point of the space needs too much of something, another may not.
+  const Outcome outcome = written.trial.outcome;
+  const bool hopeful = written.trial.score || outcome == Outcome::limits_exceeded || outcome == Outcome::launch_failed;
+  if (written.trial.candidate.own_tunables.empty() || !hopeful) return tuned;
+  double best = written.trial.score.value_or(std::numeric_limits<double>::infinity());
+  for (int i = 0; i < kOwnBatches && !run_.interrupted() && run_.budget.left().count() > 0; ++i) {
+    Candidate base = written.trial.candidate;
+    if (base.parent.empty()) base.parent = written.trial.candidate_hash;
+    auto candidates = numeric_candidates(base, run_.context.spec, history_.trials(), width,
+                                         std::hash<std::string>{}(written.trial.candidate_hash));
+    if (!candidates) {
+      run_.progress.on_event(Warning{"the tunables of a candidate are not searched: " + candidates.error().message});
+      return tuned;
+    }
+    if (candidates->empty()) return tuned;
+    const double before = best;
+    for (Evaluated& one : run(*candidates)) {
+      if (one.trial.score) best = std::min(best, *one.trial.score);
+      tuned.push_back(std::move(one));
+    }
+    if (!(best < before)) return tuned;
+  }
+  return tuned;
 }
 
 void BatchRunner::count(const Evaluated& one) {
@@ -54,6 +96,7 @@ void BatchRunner::race_verified(std::vector<Evaluated>& evaluated) {
     if (raced[i].samples == 0) continue;
     ++counts_.measured;
     trial.score = raced[i].ratio;
+    trial.cases = std::move(raced[i].cases);
     counts_.best_ratio = std::min(counts_.best_ratio, raced[i].ratio);
   }
   run_.progress.on_event(counts_);

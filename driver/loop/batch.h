@@ -19,7 +19,11 @@ class BatchRunner {
 
   // Evaluates, races what passed, and records what is finished. A verified candidate without a measurement was
   // interrupted: it is not finished, and the next run takes it up again. Returns what was recorded.
-  std::vector<Evaluated> run(const std::vector<Candidate>& candidates);
+  std::vector<Evaluated> run(std::vector<Candidate> candidates);
+
+  // Looks for the best values of the tunables that a candidate brought itself, `width` at a time: the search's part of
+  // its work, before anything is judged. Returns what was recorded.
+  std::vector<Evaluated> tune_own(const Evaluated& written, int width);
 
  private:
   void count(const Evaluated& one);

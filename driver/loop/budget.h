@@ -5,20 +5,22 @@
 
 namespace kagent::loop {
 
-// The wall time that a run may use. The clock starts with the object.
+// The wall time that a run may use. The clock starts with the object, after what earlier steps of the run used.
 class Budget {
  public:
-  explicit Budget(std::chrono::seconds time) : time_(time) {}
+  explicit Budget(std::chrono::seconds time, std::chrono::duration<double> used_before = {})
+      : time_(time), used_before_(used_before) {}
 
-  std::chrono::duration<double> elapsed() const { return Clock::now() - started_; }
+  std::chrono::duration<double> elapsed() const { return used_before_ + (Clock::now() - started_); }
   // Negative once it is used up.
   std::chrono::milliseconds left() const {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(started_ + time_ - Clock::now());
+    return std::chrono::duration_cast<std::chrono::milliseconds>(time_ - elapsed());
   }
 
  private:
   using Clock = std::chrono::steady_clock;
   std::chrono::seconds time_;
+  std::chrono::duration<double> used_before_;
   Clock::time_point started_ = Clock::now();
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loop/evaluation.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -43,6 +44,10 @@ Result<Evaluated> evaluate_one(Workbench& bench, const Candidate& candidate,
   if (!rejections.empty()) {
     trial.outcome = Outcome::gate_rejected;
     trial.detail = fmt::format("{}: line {}: {}", rejections[0].rule, rejections[0].line, rejections[0].message);
+    constexpr std::size_t kMostShown = 8;  // of thousands; correcting these shows the rest
+    for (std::size_t i = 0; i < rejections.size() && i < kMostShown; ++i)
+      evaluated.diagnostics +=
+          fmt::format("{}: line {}: {}\n", rejections[i].rule, rejections[i].line, rejections[i].message);
     return evaluated;
   }
 
@@ -51,6 +56,7 @@ Result<Evaluated> evaluate_one(Workbench& bench, const Candidate& candidate,
   trial.compile_s = std::chrono::duration<double>(compiled->duration).count();
   if (compiled->outcome != Outcome::ok) {
     trial.outcome = compiled->outcome;
+    evaluated.diagnostics = compiled->diagnostics;
     trial.detail = util::clean(first_line(compiled->diagnostics), 500);
     return evaluated;
   }
@@ -69,6 +75,9 @@ Result<Evaluated> evaluate_one(Workbench& bench, const Candidate& candidate,
   trial.verify_s = seconds_since(start);
   trial.outcome = report->outcome;
   trial.detail = util::clean(first_line(report->detail), 500);
+  if (report->outcome != Outcome::ok) evaluated.diagnostics = util::clean(report->detail, 4000);
+  for (const auto& [output, error] : report->max_error_over_bound)
+    trial.error_over_bound = std::max(trial.error_over_bound.value_or(0), error);
   evaluated.max_error_over_bound = std::move(report->max_error_over_bound);
   return evaluated;
 }

@@ -18,6 +18,7 @@ struct Evaluated {
   Trial trial;
   std::optional<Binary> binary;  // if it compiled
   std::map<std::string, double> max_error_over_bound;
+  std::string diagnostics;  // of a failure, distilled, for its proposer: several lines; Trial::detail has the first
 };
 
 // Takes candidates through gate, toolchain, runner and verifier, several at once. `known_objects` maps the object hash

@@ -12,9 +12,10 @@ namespace kagent::loop {
 namespace {
 
 // Weighted over the timed cases; nothing where the spec counts no work.
-std::optional<double> share_of_roofline(const KernelSpec& spec, const Decision& decision,
+std::optional<double> share_of_roofline(const KernelSpec& spec, Language language, const Decision& decision,
                                         const std::filesystem::path& state_folder) {
-  if (!spec.flops && !spec.bytes) return std::nullopt;
+  // The ceilings are those of the processor.
+  if (language != Language::cxx || (!spec.flops && !spec.bytes)) return std::nullopt;
   const profiler::Ceilings ceilings =
       profiler::cached_ceilings(state_folder / "ceilings.json", toolchain::machine_description());
   double share = 0, weight = 0;
@@ -34,6 +35,9 @@ std::optional<double> share_of_roofline(const KernelSpec& spec, const Decision& 
 
 Finalists::Finalists(const RunScope& run, Workbench& bench, History& history)
     : run_(run), bench_(bench), history_(history) {
+  // What is accepted already would be judged against itself.
+  for (const Trial& trial : history.trials())
+    if (trial.detail.starts_with(kAcceptedAs)) judged_.insert(trial.candidate_hash);
   choose_incumbent();
 }
 
@@ -57,8 +61,8 @@ void Finalists::choose_incumbent() {
   }
   incumbent_ = Incumbent{compiled.binary, std::move(choice.variant)};
   // So that the threshold for finalists is known before anything else is measured.
-  auto raced = require(
-      race(bench_.runner(), bench_.built_spec(), bench_.built_baseline(), {incumbent_.binary}, measuring(run_, bench_)));
+  auto raced = require(race(bench_.runner(), bench_.built_spec(), bench_.built_baseline(), {incumbent_.binary},
+                            measuring(run_, bench_)));
   if (raced.front().outcome == Outcome::ok && raced.front().samples > 0) incumbent_ratio_ = raced.front().ratio;
 }
 
@@ -90,8 +94,8 @@ bool Finalists::judge(const Trial& trial) {
   if (!judged.variant) return false;
   incumbent_ = Incumbent{*judged.binary, judged.variant};
   incumbent_ratio_ = judged.variant->evidence.against_baseline.ratio;
-  roofline_share_ =
-      share_of_roofline(run_.context.spec, judged.variant->evidence.against_baseline, run_.options.bench.state_folder);
+  roofline_share_ = share_of_roofline(run_.context.spec, run_.context.request.language,
+                                      judged.variant->evidence.against_baseline, run_.options.bench.state_folder);
   accepted_ = std::move(judged.variant);
   return true;
 }

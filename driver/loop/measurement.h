@@ -15,6 +15,7 @@
 #include "values/decision.h"
 #include "values/kernel_spec.h"
 #include "values/outcome.h"
+#include "values/trial.h"
 
 namespace kagent::loop {
 
@@ -51,8 +52,9 @@ Result<Measured> measure(runner::Runner& runner, const KernelSpec& spec, const B
 struct Raced {
   Outcome outcome = Outcome::ok;
   std::string detail;
-  double ratio = 1;  // weighted geometric mean over the timed cases of time(candidate) / time(anchor)
-  int samples = 0;   // more for those near the best; 0: interrupted, or out of time, before it was measured
+  double ratio = 1;              // weighted geometric mean over the timed cases of time(candidate) / time(anchor)
+  std::vector<CaseTimes> cases;  // with samples: lower quartiles
+  int samples = 0;               // more for those near the best; 0: interrupted, or out of time, before it was measured
 };
 
 // Quick times of many verified candidates, interleaved with the anchor (the baseline, so that ratios of different

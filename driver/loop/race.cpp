@@ -48,6 +48,7 @@ class Race {
   Sampled<void> prepare();
   Sampled<void> take_part(Entry& entry, int blocks);
   double ratio(const Entry& entry) const;
+  std::vector<CaseTimes> case_times(const Entry& entry) const;
 
   runner::Runner& runner_;
   const KernelSpec& spec_;
@@ -89,6 +90,7 @@ Sampled<void> Race::take_part(Entry& entry, int blocks) {
   }
   entry.raced.samples = static_cast<int>(entry.times.empty() ? 0 : entry.times.front().candidate_ns.size());
   entry.raced.ratio = ratio(entry);
+  entry.raced.cases = case_times(entry);
   if (!(entry.raced.ratio > 0))
     return std::unexpected(Stop::candidate(Outcome::ambiguous, "its calls took no time that could be measured"));
   return {};
@@ -101,6 +103,17 @@ double Race::ratio(const Entry& entry) const {
     weights += plans_[c].timed->weight;
   }
   return std::exp(sum / weights);
+}
+
+std::vector<CaseTimes> Race::case_times(const Entry& entry) const {
+  std::vector<CaseTimes> cases;
+  for (std::size_t c = 0; c < plans_.size(); ++c) {
+    const judge::PairSamples kept = judge::complete(entry.times[c]);
+    cases.push_back({plans_[c].timed->name, plans_[c].timed->weight,
+                     judge::quantile(kept.incumbent_ns, judge::kSampleQuantile),
+                     judge::quantile(kept.candidate_ns, judge::kSampleQuantile)});
+  }
+  return cases;
 }
 
 Sampled<void> Race::run(std::vector<Entry>& entries) {

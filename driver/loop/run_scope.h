@@ -10,6 +10,7 @@
 #include "loop/workbench.h"
 #include "store/trial_store.h"
 #include "store/variant_store.h"
+#include "util/lock.h"
 #include "values/progress.h"
 
 namespace kagent::loop {
@@ -24,6 +25,16 @@ struct RunScope {
   const std::function<bool()>& interrupted;
   Budget& budget;
 };
+
+// At the end, so many of the best are judged before 'no improvement' is believed.
+inline constexpr int kFinalists = 3;
+
+// Runs and sessions of one kernel and architecture wait for each other.
+Result<util::FileLock> lock_kernel(const build_step::KernelContext& context, const TuningOptions& options,
+                                   ProgressObserver& progress, const std::function<bool()>& interrupted);
+
+// A source that sets its tunables itself would make every candidate the same program. Throws UserError.
+void demand_live_tunables(const build_step::KernelContext& context);
 
 // How a measurement of this run goes: its limits, its share of the time that is left, a secret seed.
 MeasurementOptions measuring(const RunScope& run, const Workbench& bench);

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "values/trial.h"
+#include "values/candidate.h"
 
 namespace kagent::loop {
 
@@ -18,6 +19,9 @@ struct StoppingRule {
   // Kept back from the time budget for judging the finalists.
   double judging_share = 0.25;
   std::optional<double> goal_roofline;  // share of the roofline at which nobody need look further
+  std::optional<double> goal_speedup;   // over the baseline, of what was accepted
+  std::optional<std::int64_t> tokens;   // read and written by models, all roles together
+  std::optional<double> money;          // in the currency of the configured prices
 };
 
 struct RunState {
@@ -27,9 +31,18 @@ struct RunState {
   std::vector<bool> failed;              // every trial of this run, in order: whether it failed before measuring
   bool space_exhausted = false;
   std::optional<double> roofline_share;  // of the incumbent, as far as the spec counts its work
+  double accepted_ratio = 1;             // time of what was accepted over the baseline's
+  Usage usage;                           // of models, over the whole run
+  std::string spent;                     // which budget of the models has too little left for another answer
+  // Every candidate of a proposer that writes code, its repairs included, in order: whether it failed in the end.
+  std::vector<bool> written_failed;
 };
 
 // Why to stop before another round, in words; nothing to go on.
 std::optional<std::string> reason_to_stop(const StoppingRule& rule, const RunState& state);
+
+// Why the built-in search goes on without the proposer that writes code, in words; nothing to go on with it: more than
+// a fifth of a full window of its candidates failed, their repairs included.
+std::optional<std::string> reason_to_fall_back(const RunState& state);
 
 }  // namespace kagent::loop

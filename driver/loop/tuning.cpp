@@ -5,7 +5,6 @@
 
 #include <fmt/core.h>
 
-#include "gate/gate.h"
 #include "loop/batch.h"
 #include "loop/finalists.h"
 #include "loop/history.h"
@@ -14,7 +13,6 @@
 #include "loop/tunable_check.h"
 #include "proposer/search.h"
 #include "store/trial_store.h"
-#include "util/lock.h"
 #include "util/text.h"
 
 namespace kagent::loop {
@@ -23,8 +21,6 @@ namespace {
 // A round's best is judged at once if it looks this much faster than the incumbent: every judgement costs as much as
 // several candidates, but what is judged is kept whatever happens later.
 constexpr double kWorthJudgingNow = 0.10;
-// At the end, so many of the best are judged before 'no improvement' is believed.
-constexpr int kFinalists = 3;
 
 class Run {
  public:
@@ -43,7 +39,7 @@ class Run {
     }
     announce(before);
     bench_ = require(Workbench::open(run_.context, run_.options.bench, run_.progress));
-    demand_live_tunables();
+    demand_live_tunables(run_.context);
     finalists_.emplace(run_, *bench_, *history_);
     batches_.emplace(run_, *bench_, *history_);
     auto proposer = proposer::make_search_proposer();
@@ -79,16 +75,6 @@ class Run {
     started.time_budget = options.time_budget;
     started.trials_on_record = on_record;
     run_.progress.on_event(started);
-  }
-
-  // A source that sets its tunables itself would make every candidate the same program.
-  void demand_live_tunables() const {
-    const build_step::KernelContext& context = run_.context;
-    Candidate candidate{context.source_text, {}, "baseline", {}};
-    for (const Tunable& tunable : context.spec.tunables) candidate.tunables[tunable.name] = tunable.values.front();
-    for (const gate::Rejection& rejection : gate::inspect(candidate, context.source_text, context.spec))
-      throw UserError(fmt::format("{}:{}: {}", context.request.source.string(), rejection.line, rejection.message),
-                      "correct the source; candidates are made of it, and the gate refuses them all");
   }
 
   void round(proposer::Proposer& proposer) {
@@ -160,14 +146,7 @@ class Run {
 Result<TuningResult> tune(const build_step::KernelContext& context, store::VariantStore& variants,
                           const TuningOptions& options, ProgressObserver& progress,
                           const std::function<bool()>& interrupted) {
-  const std::filesystem::path lock_file =
-      options.bench.state_folder / "locks" / (context.request.kernel + "-" + context.architecture + ".lock");
-  std::error_code error;
-  std::filesystem::create_directories(lock_file.parent_path(), error);
-  const auto tell = [&](const std::string& holder) {
-    progress.on_event(Warning{"waiting for another run of this kernel (" + holder + ")"});
-  };
-  auto lock = util::FileLock::acquire(lock_file, "tuning " + context.request.kernel, tell, interrupted);
+  auto lock = lock_kernel(context, options, progress, interrupted);
   if (!lock && interrupted()) {
     TuningResult result;
     result.interrupted = true;

@@ -62,6 +62,10 @@ Result<std::vector<ProposedPoint>> propose_points(const SearchSpace& space,
   return batch;
 }
 
+std::optional<Strategy> strategy_of_hypothesis(const std::string& hypothesis) {
+  return strategy_of(hypothesis);
+}
+
 std::unique_ptr<Proposer> make_search_proposer() {
   return std::make_unique<SearchProposer>();
 }

@@ -41,6 +41,9 @@ Result<std::vector<ProposedPoint>> propose_points(const SearchSpace& space,
                                                   const std::vector<Observation>& observations, int count,
                                                   std::uint64_t seed);
 
+// The strategy that wrote a hypothesis; nothing if it was none of these. For Observation::strategy.
+std::optional<Strategy> strategy_of_hypothesis(const std::string& hypothesis);
+
 // The built-in proposer over spec.tunables and spec.constraints.
 std::unique_ptr<Proposer> make_search_proposer();
 

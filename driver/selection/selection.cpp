@@ -32,6 +32,9 @@ std::string hindrance(const Inputs& inputs, const Variant& variant) {
   if (std::string found = mismatch(inputs, variant); !found.empty()) return found;
   if (const Hold* hold = find_hold(inputs, variant))
     return "held back by a rollback on " + hold->since + "; kagent rollback " + inputs.kernel + " --release";
+  if (inputs.require_reviewed && !is_reviewed(variant, inputs.reviews))
+    return "not reviewed: " + inputs.architecture + " is new here, and REQUIRE_REVIEWED is set; kagent review " +
+           inputs.kernel + " --confirm";
   return {};
 }
 
@@ -54,7 +57,9 @@ Choice choose(const Inputs& inputs) {
         continue;
       }
       const std::string reason = hindrance(inputs, variant);
-      choice.considered.push_back({variant.reference, reason.empty(), reason.empty() ? "matches" : reason});
+      const bool looked_at = variant.evidence.reviewed || is_reviewed(variant, inputs.reviews);
+      const std::string match = looked_at ? "matches" : "matches; nobody has reviewed it yet (kagent review)";
+      choice.considered.push_back({variant.reference, reason.empty(), reason.empty() ? match : reason});
       if (reason.empty()) choice.variant = variant;
     }
   for (const std::string& line : inputs.broken) choice.considered.push_back(broken(line));

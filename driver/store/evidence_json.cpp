@@ -152,7 +152,7 @@ void read_additions(Object& object, Evidence& evidence) {
 
 Evidence read_evidence(const Json& json) {
   Object object(json, "");
-  if (std::int64_t format = object.integer("format", 1, 1'000'000); format != kFormat)
+  if (std::int64_t format = object.integer("format", 1, 1'000'000); format > kFormat)
     throw Flaw("format " + std::to_string(format) + " is newer than this kagent, which reads " +
                std::to_string(kFormat));
   const bool first_format = object.at("format") == 1;

@@ -100,15 +100,6 @@ Result<int> withdraw(VariantStore& store, const std::string& kernel, const std::
   return static_cast<int>(count);
 }
 
-bool is_reviewed(const Variant& variant, const std::vector<Review>& reviews) {
-  const Evidence& evidence = variant.evidence;
-  if (variant.place == VariantPlace::working_tree) return true;
-  if (variant.place == VariantPlace::local_branch && evidence.reviewed) return true;
-  return std::ranges::any_of(reviews, [&](const Review& review) {
-    return is_of(review, evidence.kernel, evidence.architecture) && review.source_hash == evidence.source_hash;
-  });
-}
-
 Result<bool> is_known(const VariantStore& store, const std::string& architecture) {
   auto confirmed = reviews(store, "", architecture);
   if (!confirmed) return std::unexpected(confirmed.error());

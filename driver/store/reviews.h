@@ -20,11 +20,6 @@ Result<void> confirm(VariantStore& store, const Variant& variant);
 // Takes back what was confirmed for a kernel and architecture; how many there were. Touches the stamp.
 Result<int> withdraw(VariantStore& store, const std::string& kernel, const std::string& architecture);
 
-// Whether somebody vouches for a variant: it lies in variants/ of the working tree, where the project's own review let
-// it in; or it was confirmed here; or, on a local branch, its evidence says that its architecture was known when it was
-// accepted. A branch of a remote is not believed when it speaks of itself.
-bool is_reviewed(const Variant& variant, const std::vector<Review>& reviews);
-
 // Whether any variant of any kernel for this architecture is reviewed: the architecture is a known one.
 Result<bool> is_known(const VariantStore& store, const std::string& architecture);
 

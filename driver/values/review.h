@@ -2,6 +2,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
+
+#include "values/variant.h"
 
 namespace kagent {
 
@@ -15,5 +18,10 @@ struct Review {
   std::string source_hash;  // Evidence::source_hash
   std::string since;        // UTC, ISO 8601
 };
+
+// Whether somebody vouches for a variant: it lies in variants/ of the working tree, where the project's own review let
+// it in; or it was confirmed here; or, on a local branch, its evidence says that its architecture was known when it was
+// accepted. A branch of a remote is not believed when it speaks of itself.
+bool is_reviewed(const Variant& variant, const std::vector<Review>& reviews);
 
 }  // namespace kagent

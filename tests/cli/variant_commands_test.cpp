@@ -82,7 +82,7 @@ TEST_F(VariantCommandsTest, log_names_what_cannot_be_used) {
 }
 
 TEST_F(VariantCommandsTest, an_unknown_kernel_is_wrong_use_and_the_nearest_is_named) {
-  for (const char* command : {"log", "show", "diff", "rollback", "promote"}) {
+  for (const char* command : {"log", "show", "diff", "rollback", "promote", "review"}) {
     const Ran ran = kagent(std::string(command) + " sofmax");
     EXPECT_EQ(ran.code, 2) << command;
     EXPECT_THAT(ran.err, HasSubstr("did you mean 'softmax'?")) << command;
@@ -190,6 +190,28 @@ TEST_F(VariantCommandsTest, promote_writes_the_best_variant_for_review) {
 TEST_F(VariantCommandsTest, promote_does_not_bring_back_what_was_rolled_back) {
   ASSERT_EQ(kagent("rollback softmax").code, 0);
   EXPECT_EQ(kagent_json("promote softmax")[0]["reference"], branches[1]);
+}
+
+TEST_F(VariantCommandsTest, review_confirms_what_nobody_has_looked_at_and_takes_it_back) {
+  VariantStore store = open();
+  NewVariant fresh = example("int never_seen;\n");
+  fresh.evidence.architecture = "x86-64-v4";
+  fresh.evidence.reviewed = false;
+  add(store, fresh);
+  const std::string before = untouched() + git("for-each-ref");
+  EXPECT_EQ(kagent("review softmax --architecture x86-64-v3").code, 0);
+  Ran ran = kagent("review softmax --architecture x86-64-v4");
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.out, HasSubstr("not reviewed"));
+  EXPECT_THAT(kagent("show softmax --architecture x86-64-v4").out, HasSubstr("nobody had confirmed it"));
+  ran = kagent("review softmax g001 --architecture x86-64-v4 --confirm");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("confirmed"));
+  EXPECT_TRUE(kagent_json("review softmax --architecture x86-64-v4")[0]["reviewed"].get<bool>());
+  EXPECT_THAT(kagent("review softmax --architecture x86-64-v4 --withdraw").out, HasSubstr("1 taken back"));
+  EXPECT_EQ(kagent("review softmax --architecture x86-64-v4").code, 1);
+  EXPECT_EQ(kagent("review softmax --confirm --withdraw").code, 2);
+  EXPECT_EQ(untouched() + git("for-each-ref"), before);
 }
 
 TEST_F(VariantCommandsTest, a_checked_out_branch_is_what_is_in_use) {

@@ -215,5 +215,56 @@ TEST(Selection, ignores_holds_of_other_kernels_and_architectures) {
   EXPECT_EQ(chosen(choose(all)), "g1");
 }
 
+Variant unreviewed(int generation) {
+  Variant result = branch(generation);
+  result.evidence.reviewed = false;
+  return result;
+}
+
+Review review(const Variant& variant) {
+  return {"softmax", "x86-64-v3", variant.evidence.generation, variant.reference, variant.evidence.source_hash, "2026"};
+}
+
+TEST(Selection, takes_what_nobody_has_reviewed_and_says_so) {
+  Inputs given = inputs();
+  given.local_branches = {unreviewed(1)};
+  const Choice choice = choose(given);
+  ASSERT_TRUE(choice.variant);
+  EXPECT_THAT(choice.considered.front().reason, StartsWith("matches; nobody has reviewed it"));
+  given.reviews = {review(given.local_branches.front())};
+  EXPECT_EQ(choose(given).considered.front().reason, "matches");
+}
+
+TEST(Selection, leaves_out_what_nobody_has_reviewed_where_that_is_required) {
+  Inputs given = inputs();
+  given.local_branches = {unreviewed(2), branch(1)};
+  given.require_reviewed = true;
+  const Choice choice = choose(given);
+  ASSERT_TRUE(choice.variant);
+  EXPECT_EQ(choice.variant->reference, "g1");
+  EXPECT_THAT(choice.considered.front().reason, StartsWith("not reviewed: "));
+  given.reviews = {review(given.local_branches.front())};
+  EXPECT_EQ(choose(given).variant->reference, "g2");
+}
+
+TEST(Selection, a_confirmation_holds_for_the_reviewed_source_alone) {
+  Inputs given = inputs();
+  given.local_branches = {unreviewed(2)};
+  given.require_reviewed = true;
+  given.reviews = {review(branch(1))};
+  EXPECT_FALSE(choose(given).variant);
+  EXPECT_TRUE(has_result(given));
+}
+
+TEST(Selection, a_remote_branch_has_to_be_confirmed_here) {
+  Inputs given = inputs();
+  given.remote_branches = {variant(VariantPlace::remote_branch, 1, "origin/g1")};
+  given.remote_variants = true;
+  given.require_reviewed = true;
+  EXPECT_FALSE(choose(given).variant);
+  given.reviews = {review(given.remote_branches.front())};
+  EXPECT_TRUE(choose(given).variant);
+}
+
 }  // namespace
 }  // namespace kagent::selection
