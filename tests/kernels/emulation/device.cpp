@@ -66,15 +66,30 @@ void wait_at(Barrier& barrier) {
   yield();
 }
 
-void begin_fiber() {
-  (*body)();
-  Fiber& fiber = fibers[running];
-  fiber.finished = true;
-  for (Barrier* barrier : {&block_barrier, &warps[running / kWarp]}) {
-    --barrier->expected;
-    barrier->release_if_complete();
+// A fiber runs its thread of one block after another: making fibers is slow.
+void run_threads() {
+  for (;;) {
+    (*body)();
+    Fiber& fiber = fibers[running];
+    fiber.finished = true;
+    for (Barrier* barrier : {&block_barrier, &warps[running / kWarp]}) {
+      --barrier->expected;
+      barrier->release_if_complete();
+    }
+    yield();
   }
-  _longjmp(scheduler, 1);
+}
+
+void make_fibers(unsigned count) {
+  if (fibers.size() >= count) return;
+  fibers = std::vector<Fiber>(count);
+  for (Fiber& fiber : fibers) {
+    getcontext(&fiber.start);
+    fiber.start.uc_stack.ss_sp = fiber.stack.data();
+    fiber.start.uc_stack.ss_size = fiber.stack.size();
+    fiber.start.uc_link = nullptr;
+    makecontext(&fiber.start, run_threads, 0);
+  }
 }
 
 // Runs one fiber until it waits or ends.
@@ -93,21 +108,16 @@ bool is_ready(const Fiber& fiber) {
 }
 
 void prepare_fibers(dim3 block, unsigned threads) {
-  if (fibers.size() < threads) fibers = std::vector<Fiber>(threads);
+  make_fibers(threads);
   warps.assign((threads + kWarp - 1) / kWarp, {});
   exchanged.assign(warps.size() * kWarp, 0);
   block_barrier = {0, threads, 0};
   for (unsigned i = 0; i < threads; ++i) {
     Fiber& fiber = fibers[i];
-    fiber.started = fiber.finished = false;
+    fiber.finished = false;
     fiber.awaited = nullptr;
     fiber.thread = {i % block.x, i / block.x % block.y, i / (block.x * block.y)};
     ++warps[i / kWarp].expected;
-    getcontext(&fiber.start);
-    fiber.start.uc_stack.ss_sp = fiber.stack.data();
-    fiber.start.uc_stack.ss_size = fiber.stack.size();
-    fiber.start.uc_link = nullptr;
-    makecontext(&fiber.start, begin_fiber, 0);
   }
 }
 
