@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution of an image of one channel with a filter of 15 x 15, as neural networks mean it (the filter is not turned):
+// Convolution of an image of one channel with a filter of 15 x 15, as neural networks mean it (the filter is not
+// turned):
 //
 //   output[y][x] = sum over i, j of input[y + i][x + j] * filter[i][j]
 //
@@ -79,8 +80,7 @@ __global__ void __launch_bounds__(BLOCK_X* BLOCK_Y)
   __shared__ float tile[kInputsY][kInputsX + PAD];
   for (int y = threadIdx.y; y < kInputsY; y += BLOCK_Y)
     for (int x = threadIdx.x; x < kInputsX; x += BLOCK_X)
-      tile[y][x] =
-          first_y + y < rows && first_x + x < columns ? input[(first_y + y) * columns + first_x + x] : 0.0f;
+      tile[y][x] = first_y + y < rows && first_x + x < columns ? input[(first_y + y) * columns + first_x + x] : 0.0f;
   __syncthreads();
   const int my_y = threadIdx.y, my_x = threadIdx.x;
   add_products(sums, [&](int y, int x) { return tile[my_y + y][my_x + x]; });

@@ -30,12 +30,15 @@ constexpr int kWarp = 32;
 constexpr int kUnroll = UNROLL;
 constexpr int kVector = VECTOR;
 constexpr int kLongestKept = 40960;
-constexpr float kInfinity = __builtin_huge_valf();
 
 template <int kWidth>
 struct alignas(kWidth * sizeof(float)) Floats {
   float element[kWidth];
 };
+
+__device__ inline float infinity() {
+  return __int_as_float(0x7f800000);
+}
 
 __device__ inline float exponential(float x) {
   return EXPONENTIAL == 0 ? expf(x) : __expf(x);
@@ -49,7 +52,7 @@ __device__ float reduce_block(float value) {
   for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) value = combine(value, __shfl_xor_sync(0xffffffffu, value, lanes));
   if (threadIdx.x % kWarp == 0) of_warp[threadIdx.x / kWarp] = value;
   __syncthreads();
-  value = threadIdx.x % kWarp < THREADS / kWarp ? of_warp[threadIdx.x % kWarp] : (kMaximum ? -kInfinity : 0.0f);
+  value = threadIdx.x % kWarp < THREADS / kWarp ? of_warp[threadIdx.x % kWarp] : (kMaximum ? -infinity() : 0.0f);
   for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) value = combine(value, __shfl_xor_sync(0xffffffffu, value, lanes));
   return value;
 }
@@ -60,7 +63,7 @@ __device__ void softmax(const float* __restrict__ x, float* __restrict__ y, int 
   using Vector = Floats<kWidth>;
   const auto read = [&](int c) { return *reinterpret_cast<const Vector*>((kKept ? kept : x) + c); };
 
-  float largest = -kInfinity;
+  float largest = -infinity();
 #pragma unroll kUnroll
   for (int c = threadIdx.x * kWidth; c < cols; c += THREADS * kWidth) {
     const Vector from = *reinterpret_cast<const Vector*>(x + c);

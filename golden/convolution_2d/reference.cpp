@@ -4,7 +4,8 @@
 
 // The loops are compiled for the vectors of the machine at hand: an image of real size takes about a second even so.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define FOR_THIS_MACHINE __attribute__((optimize("O3"), target_clones("default", "arch=haswell", "arch=skylake-avx512")))
+#define FOR_THIS_MACHINE \
+  __attribute__((optimize("O3"), target_clones("default", "arch=haswell", "arch=skylake-avx512")))
 #else
 #define FOR_THIS_MACHINE
 #endif

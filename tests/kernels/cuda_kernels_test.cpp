@@ -25,11 +25,44 @@ std::uint64_t seed() {
   return text != nullptr ? std::strtoull(text, nullptr, 10) : 1;
 }
 
+std::filesystem::path source_of(const KernelSpec& spec) {
+  return std::filesystem::path(KAGENT_SOURCE_DIR) / "kernels" / (spec.kernel + ".cu");
+}
+
+// The values of the tunables that the source has by itself; none where it does not define one as a variant expects.
+std::map<std::string, std::int64_t> defaults_of(const KernelSpec& spec) {
+  std::ifstream file(source_of(spec));
+  const std::string source{std::istreambuf_iterator<char>(file), {}};
+  std::map<std::string, std::int64_t> defaults;
+  for (const Tunable& tunable : spec.tunables) {
+    const std::string guard = "#ifndef " + tunable.name + "\n#define " + tunable.name + " ";
+    if (const auto at = source.find(guard); at != source.npos)
+      defaults[tunable.name] = std::stoll(source.substr(at + guard.size()));
+  }
+  return defaults;
+}
+
+ShippedGeometry geometry(const KernelSpec& spec, const Sizes& sizes) {
+  std::map<std::string, std::int64_t> names = defaults_of(spec);
+  names.insert(sizes.begin(), sizes.end());
+  const auto value = [&](const Expression& expression) {
+    return static_cast<unsigned>(
+        expression.evaluate([&](std::string_view name) { return &names.at(std::string(name)); }).value());
+  };
+  ShippedGeometry result;
+  for (std::size_t i = 0; i < 3; ++i) {
+    result.grid[i] = value(spec.launch->grid[i]);
+    result.block[i] = value(spec.launch->block[i]);
+  }
+  if (spec.launch->shared_memory) result.shared_bytes = value(*spec.launch->shared_memory);
+  return result;
+}
+
 // Buffers of one call, in the order of the parameters. Each ends where the process may not read or write.
 class Call {
  public:
   Call(const KernelSpec& spec, const CallInputs& inputs, bool wide, bool absolute, unsigned char poison) {
-    arguments_.sizes = inputs.sizes;
+    if (spec.launch) arguments_.geometry = geometry(spec, inputs.sizes);
     for (const Parameter& parameter : spec.parameters) {
       if (parameter.kind == ParameterKind::stream) continue;
       ShippedArgument argument;
@@ -191,22 +224,13 @@ TEST_P(ShippedCuda, HasAToleranceThatNoTrivialOutputPasses) {
 }
 
 TEST_P(ShippedCuda, DefinesEachTunableWithAValueOfTheSpec) {
-  std::ifstream file(std::filesystem::path(KAGENT_SOURCE_DIR) / "kernels" / (GetParam().name + ".cu"));
-  const std::string source{std::istreambuf_iterator<char>(file), {}};
-  std::map<std::string, std::int64_t> defaults;
+  const auto defaults = defaults_of(spec_);
   for (const Tunable& tunable : spec_.tunables) {
-    const std::string guard = "#ifndef " + tunable.name + "\n#define " + tunable.name + " ";
-    const auto at = source.find(guard);
-    ASSERT_NE(at, source.npos) << tunable.name;
-    defaults[tunable.name] = std::stoll(source.substr(at + guard.size()));
-    EXPECT_THAT(tunable.values, testing::Contains(defaults[tunable.name])) << tunable.name;
+    ASSERT_TRUE(defaults.contains(tunable.name)) << tunable.name;
+    EXPECT_THAT(tunable.values, testing::Contains(defaults.at(tunable.name))) << tunable.name;
   }
-  for (const Expression& constraint : spec_.constraints)
-    EXPECT_NE(
-        constraint
-            .evaluate([&](std::string_view name) -> const std::int64_t* { return &defaults.at(std::string(name)); })
-            .value(),
-        0);
+  const auto value = [&](std::string_view name) { return &defaults.at(std::string(name)); };
+  for (const Expression& constraint : spec_.constraints) EXPECT_NE(constraint.evaluate(value).value(), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ShippedCuda, testing::ValuesIn(shipped_cuda_kernels()),

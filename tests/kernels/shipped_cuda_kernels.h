@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -14,10 +15,16 @@ struct ShippedArgument {
   double number = 0;
 };
 
-// All but the stream, in the order of the entry's parameters; the sizes once more by name.
+// Where a kernel of style "kernel" is launched.
+struct ShippedGeometry {
+  std::array<unsigned, 3> grid{}, block{};
+  std::size_t shared_bytes = 0;
+};
+
+// All but the stream, in the order of the entry's parameters.
 struct ShippedArguments {
   std::vector<ShippedArgument> values;
-  std::map<std::string, std::int64_t> sizes;
+  ShippedGeometry geometry;
 };
 
 // A CUDA kernel of kernels/, as compiled for the fake device, and its reference.

@@ -79,6 +79,14 @@ T __shfl_sync(unsigned, T value, int source) {
 inline unsigned __umulhi(unsigned a, unsigned b) {
   return static_cast<unsigned>((static_cast<std::uint64_t>(a) * b) >> 32);
 }
+inline float __int_as_float(int bits) {
+  float value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+inline float __expf(float x) {
+  return std::exp(x);
+}
 inline float rsqrtf(float x) {
   return 1.0f / std::sqrt(x);
 }

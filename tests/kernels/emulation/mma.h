@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the shipped kernels use of CUDA's matrix instructions, on the fake device. Each lane keeps the whole of a
-// fragment, so that storing it writes the same values 32 times.
+// What the shipped kernels use of CUDA's matrix instructions, on the fake device. The first lane of a warp has the
+// whole of a fragment, the others have nothing: what a kernel does with single elements of fragments is not understood.
 #pragma once
 
 #include "cuda_fp16.h"
@@ -26,6 +26,7 @@ struct fragment {
 
 template <class Use, int m, int n, int k, class T, class Layout>
 void fill_fragment(fragment<Use, m, n, k, T, Layout>& f, T value) {
+  if (emulated::lane() != 0) return;
   for (T& element : f.x) element = value;
 }
 
@@ -38,6 +39,7 @@ template <class Use, int m, int n, int k, class T, class Layout>
 void load_matrix_sync(fragment<Use, m, n, k, T, Layout>& f, const T* from, unsigned stride) {
   using F = fragment<Use, m, n, k, T, Layout>;
   check_alignment(from, stride * sizeof(T));
+  if (emulated::lane() != 0) return;
   constexpr bool by_column = std::is_same_v<Layout, col_major>;
   for (unsigned r = 0; r < F::rows; ++r)
     for (unsigned c = 0; c < F::columns; ++c)
@@ -48,7 +50,7 @@ template <int m, int n, int k, class T>
 void store_matrix_sync(T* to, const fragment<accumulator, m, n, k, T>& f, unsigned stride, layout_t layout) {
   check_alignment(to, stride * sizeof(T));
   emulated::synchronise_warp();
-  for (unsigned r = 0; r < m; ++r)
+  for (unsigned r = 0; r < m && emulated::lane() == 0; ++r)
     for (unsigned c = 0; c < n; ++c) to[layout == mem_row_major ? r * stride + c : c * stride + r] = f.x[r * n + c];
   emulated::synchronise_warp();
 }
@@ -56,6 +58,7 @@ void store_matrix_sync(T* to, const fragment<accumulator, m, n, k, T>& f, unsign
 template <int m, int n, int k, class LayoutA, class LayoutB>
 void mma_sync(fragment<accumulator, m, n, k, float>& d, const fragment<matrix_a, m, n, k, __half, LayoutA>& a,
               const fragment<matrix_b, m, n, k, __half, LayoutB>& b, const fragment<accumulator, m, n, k, float>& c) {
+  if (emulated::lane() != 0) return;
   float wide_b[k * n];
   for (int i = 0; i < k * n; ++i) wide_b[i] = __half2float(b.x[i]);
   for (int r = 0; r < m; ++r) {

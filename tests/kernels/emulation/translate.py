@@ -32,7 +32,7 @@ def main():
     source, result = map(pathlib.Path, sys.argv[1:])
     text = LAUNCH.sub(launch, source.read_text())
     text = DYNAMIC_SHARED.sub(r"\1* const \2 = emulated::dynamic_shared<\1>();", text)
-    result.write_text(f'#line 1 "{source}"\n{text}')
+    result.write_text(f'#include "cuda_runtime.h"\n#line 1 "{source}"\n{text}')
 
 
 if __name__ == "__main__":
