@@ -117,11 +117,13 @@ Result<void> read_budget(const Settings& settings, BudgetLimits& budget) {
 // A limit on money that cannot be watched is none.
 Result<void> check_prices(const ModelsConfig& config) {
   if (!config.budget.money) return {};
+  const auto is_priced = [](const ModelConfig& model) { return model.prices.input > 0 || model.prices.output > 0; };
   for (const ModelConfig* model : {&config.draft, &config.refine})
-    if (model->prices.input == 0 && model->prices.output == 0 && model->base_url.find("://api.") != std::string::npos)
+    if (!is_priced(*model) && model->base_url.find("://api.") != std::string::npos)
       return failure("a budget of money is set, but the model '" + model->name + "' has no prices",
                      "give its \"prices\" in config.json, or a budget of tokens instead");
-  if (config.draft.prices.currency != config.refine.prices.currency)
+  if (is_priced(config.draft) && is_priced(config.refine) &&
+      config.draft.prices.currency != config.refine.prices.currency)
     return failure("the models '" + config.draft.name + "' and '" + config.refine.name +
                        "' have prices in different currencies, but there is one budget of money",
                    "give both prices in one currency");

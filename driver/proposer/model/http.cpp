@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <csignal>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -55,6 +56,27 @@ using Multi = std::unique_ptr<CURLM, Free<curl_multi_cleanup>>;
 using Lines = std::unique_ptr<curl_slist, Free<curl_slist_free_all>>;
 using Url = std::unique_ptr<CURLU, Free<curl_url_cleanup>>;
 
+// OpenSSL writes to sockets whose other end is gone, which is SIGPIPE: it must not end this process. Of this thread
+// alone, since others may want it.
+class NoBrokenPipe {
+ public:
+  NoBrokenPipe() {
+    sigemptyset(&broken_pipe_);
+    sigaddset(&broken_pipe_, SIGPIPE);
+    ::pthread_sigmask(SIG_BLOCK, &broken_pipe_, &before_);
+  }
+  ~NoBrokenPipe() {
+    if (sigismember(&before_, SIGPIPE) == 1) return;
+    const timespec now{0, 0};
+    ::sigtimedwait(&broken_pipe_, nullptr, &now);
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  NoBrokenPipe(const NoBrokenPipe&) = delete;
+
+ private:
+  sigset_t broken_pipe_{}, before_{};
+};
+
 std::optional<std::string> url_part(CURLU* url, CURLUPart part) {
   char* text = nullptr;
   if (curl_url_get(url, part, &text, 0) != CURLUE_OK) return std::nullopt;
@@ -98,6 +120,7 @@ class Exchange {
   const HttpRequest& request_;
   const OnStream& on_stream_;
   const GiveUp& give_up_;
+  NoBrokenPipe no_broken_pipe_;  // outlives the handles, which say goodbye to the server
   Multi multi_;
   Easy easy_;
   Lines headers_;

@@ -2,6 +2,7 @@
 #include "proposer/model/fake_server.h"
 
 #include <array>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <stdexcept>
@@ -86,6 +87,7 @@ bool read_request(Plain& connection, SeenRequest& request) {
     const long got = connection.read(buffer.data(), buffer.size());
     if (got <= 0) return false;
     text.append(buffer.data(), static_cast<std::size_t>(got));
+    if (text.front() != 'P') return false;  // no POST: a client that speaks TLS to a plain server
     if (head != std::string::npos || (head = text.find("\r\n\r\n")) == std::string::npos) continue;
     if (const auto at = text.find("Content-Length: "); at < head) length = std::stoul(text.substr(at + 16));
   }
@@ -164,6 +166,10 @@ std::vector<SeenRequest> FakeServer::seen() const {
 }
 
 void FakeServer::serve() {
+  sigset_t broken_pipe;  // of clients that close early, through TLS
+  sigemptyset(&broken_pipe);
+  sigaddset(&broken_pipe, SIGPIPE);
+  ::pthread_sigmask(SIG_BLOCK, &broken_pipe, nullptr);
   while (!ending_) {
     pollfd readable{listener_, POLLIN, 0};
     if (::poll(&readable, 1, kLook_ms) <= 0) continue;
