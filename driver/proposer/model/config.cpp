@@ -89,7 +89,9 @@ Result<ModelConfig> model_of_settings(const std::string& model, const Settings& 
 
 Result<ModelConfig> resolve(const std::string& name, const ConfigFile& file, const Settings& settings) {
   if (const auto found = file.models.find(name); found != file.models.end()) return found->second;
-  if (settings.find("MODEL_URL") || settings.find("MODEL_API")) return model_of_settings(name, settings);
+  // With models in files, an unknown name is more likely a slip than a provider's: sources do not go elsewhere by it.
+  if (settings.find("MODEL_URL") || (settings.find("MODEL_API") && file.models.empty()))
+    return model_of_settings(name, settings);
   return failure("there is no model '" + name + "'", known(file));
 }
 

@@ -188,7 +188,7 @@ TEST(ModelsConfigFile, a_key_in_the_wrong_place_is_never_shown) {
 }
 
 TEST(ModelsConfigFile, roles_without_models_and_models_without_roles_are_errors_with_the_names) {
-  EXPECT_THAT(Machine(kTwoModels, "").error({{"MODEL", "strnog"}}),
+  EXPECT_THAT(Machine(kTwoModels, "").error({{"MODEL", "strnog"}, {"MODEL_API", "openai"}}),
               AllOf(HasSubstr("no model 'strnog'"), HasSubstr("local, strong")));
   EXPECT_THAT(Machine(R"({"models": {"a": {"base_url": "https://a.example", "model": "x"},
                                      "b": {"base_url": "https://b.example", "model": "x"}}})",
