@@ -12,13 +12,11 @@ namespace kagent::proposer {
 Structure structure_of(const Candidate& candidate);
 
 // How different two structures are, from 0 (the same but for names, comments and layout) to 1: loops, tiling, vector
-// width, stages, memory spaces, barriers and launch count for most of it, the sequence of words for the rest.
+// width, stages, memory spaces, barriers and launch make up most of it, the words the rest.
 double structural_distance(const Structure& a, const Structure& b);
 
-// Closer than this, two candidates of one round are one idea.
-inline constexpr double kNearDuplicate = 0.02;
-
-// Index of the first of `known` that `candidate` nearly repeats, or -1.
-int near_duplicate(const Structure& candidate, const std::vector<Structure>& known);
+// Index of the first of `known` that `candidate` nearly repeats, or -1: the same but for names, comments and layout, or
+// nearly the same change of their parent.
+int near_duplicate(const Structure& candidate, const std::vector<Structure>& known, const Structure* parent = nullptr);
 
 }  // namespace kagent::proposer

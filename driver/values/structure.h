@@ -14,7 +14,7 @@ namespace kagent {
 // layout leave no trace in it.
 struct Structure {
   static constexpr std::size_t kDeepest = 8;
-  static constexpr std::size_t kSketch = 64;
+  static constexpr std::size_t kMostRuns = 4096;
 
   int functions = 0;                  // definitions, kernels among them
   int kernels = 0;                    // __global__
@@ -24,19 +24,20 @@ struct Structure {
   bool recursive = false;             // a function calls itself, directly or through others
   int unrolled = 0;                   // #pragma unroll and its like
   int vector_bytes = 0;               // widest vector type or register: 16 for float4, 32 for __m256
-  int stages = 0;                     // waits for groups of asynchronous copies, pipelines
+  int stages = 0;                     // waits for groups of asynchronous copies
   int barriers = 0, atomics = 0, shuffles = 0;
   int shared_arrays = 0, local_arrays = 0;
   std::set<std::string> spaces;  // "shared", "dynamic-shared", "constant", "read-only", "texture"
   std::set<std::string> means;   // "async-copy", "tma", "tensor-core", "cluster", "simd", "openmp", "prefetch", ...
-  std::set<std::string> functions_of_maths;  // families: "exponential", "logarithm", "trigonometric", ...
-  std::set<std::string> narrow_types;     // number types narrower than float: "float16", "bfloat16", "float8", "tf32"
-  std::set<std::string> library_calls;    // sorting, containers, allocation: "sort", "vector", "cudaMalloc", ...
-  bool float32 = false, float64 = false;  // the types are named
-  std::vector<std::string> launch;        // geometry of its own, an expression each
+  std::set<std::string> maths;   // families of functions: "exponential", "logarithm", "trigonometric", ...
+  std::set<std::string> types;   // of floating point: "float64", "float32", "tf32", "float16", "bfloat16", "float8"
+  std::set<std::string> library_calls;  // sorting, containers, allocation: "sort", "vector", "cudaMalloc", ...
+  std::vector<std::string> launch;      // geometry of its own, an expression each
 
-  std::uint64_t code = 0;                       // hash of the words with names numbered as they come
-  std::array<std::uint64_t, kSketch> sketch{};  // min-hashes of runs of words (Broder 1997)
+  // Hash of the words, names numbered as they come; what the compiler overlooks (const, needless braces) left out.
+  std::uint64_t code = 0;
+  // Hashes of runs of four words, sorted; of a long source the smallest ones, a fair sample (Broder 1997).
+  std::vector<std::uint64_t> runs;
 };
 
 // The structure of a source's text. Accepts anything; linear in its length.

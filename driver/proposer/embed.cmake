@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# cmake -DOUTPUT=file.cpp -P embed.cmake -- file...: a C++ source with the contents of the files, found by name. The
+# driver carries its prompts and tables in itself, so that a binary and what it says to a model never part.
+set(files)
+set(behind FALSE)
+math(EXPR last "${CMAKE_ARGC} - 1")
+foreach(index RANGE ${last})
+  if(behind)
+    list(APPEND files "${CMAKE_ARGV${index}}")
+  elseif(CMAKE_ARGV${index} STREQUAL "--")
+    set(behind TRUE)
+  endif()
+endforeach()
+
+set(text "// Made by embed.cmake.\n#include \"proposer/embedded.h\"\n\n#include <array>\n\n")
+string(APPEND text "namespace kagent::proposer {\nnamespace {\n\n")
+string(APPEND text "constexpr std::array kFiles = {\n")
+foreach(file IN LISTS files)
+  get_filename_component(name "${file}" NAME)
+  file(READ "${file}" content)
+  if(content MATCHES "[)]kagent\"")
+    message(FATAL_ERROR "${file} contains )kagent\", which would end it")
+  endif()
+  string(APPEND text "    EmbeddedFile{\"${name}\", R\"kagent(${content})kagent\"},\n")
+endforeach()
+string(APPEND text "};\n\n}  // namespace\n\n")
+string(APPEND text "std::span<const EmbeddedFile> embedded_files() {\n  return kFiles;\n}\n\n")
+string(APPEND text "}  // namespace kagent::proposer\n")
+file(WRITE "${OUTPUT}" "${text}")
