@@ -90,6 +90,7 @@ mark_as_advanced(KAGENT_PROPOSER KAGENT_ROUNDS KAGENT_WIDTH KAGENT_MIN_GAIN KAGE
   KAGENT_REMOTE_VARIANTS KAGENT_ALLOW_UNSANDBOXED)
 
 include("${CMAKE_CURRENT_LIST_DIR}/KAgentArguments.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/KAgentCuda.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/KAgentRequest.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/KAgentRules.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/KAgentLevels.cmake")

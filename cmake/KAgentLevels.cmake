@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# One object for each given level: compiled with its -march, then made to share nothing with the rest of the program
-# by `kagent isolate`, so that inline functions compiled for a higher level are never called below it.
+# One object for each given level: compiled for it alone (-march, or one CUDA architecture), then made to share nothing
+# with the rest of the program by `kagent isolate`, so that inline functions compiled for a higher level are never called
+# below it, and the variants' functions and data of the same name stay apart.
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
@@ -39,6 +40,11 @@ function(_kagent_add_level level)
   set_property(TARGET ${kagent_target} APPEND PROPERTY SOURCES "${isolated}")
   set_source_files_properties(${paths} TARGET_DIRECTORY ${kagent_target} PROPERTIES
     GENERATED ON EXTERNAL_OBJECT ON)
+  # What links an object library gets the objects of its sources, and no others.
+  get_target_property(type ${kagent_target} TYPE)
+  if(type STREQUAL "OBJECT_LIBRARY")
+    target_sources(${kagent_target} INTERFACE "$<BUILD_INTERFACE:${isolated}>")
+  endif()
 endfunction()
 
 # Compiles the level as the target compiles its sources: called when nothing about the target changes any more.
@@ -48,14 +54,18 @@ function(_kagent_finish_level level)
   set(generated "${kagent_folder}/${level}/${name}")
   _kagent_copy_source_properties("${kagent_source}" "${generated}" ${kagent_target} ${object})
 
+  set(language CXX)
+  if(kagent_language STREQUAL "cuda")
+    set(language CUDA)
+  endif()
   # The one thing of a target that belongs to its directory.
   get_target_property(object_folder ${object} SOURCE_DIR)
   get_target_property(target_folder ${kagent_target} SOURCE_DIR)
-  get_directory_property(object_flags DIRECTORY "${object_folder}" DEFINITION CMAKE_CXX_FLAGS)
-  get_directory_property(target_flags DIRECTORY "${target_folder}" DEFINITION CMAKE_CXX_FLAGS)
+  get_directory_property(object_flags DIRECTORY "${object_folder}" DEFINITION CMAKE_${language}_FLAGS)
+  get_directory_property(target_flags DIRECTORY "${target_folder}" DEFINITION CMAKE_${language}_FLAGS)
   if(NOT object_flags STREQUAL target_flags)
     _kagent_fail(
-      "CMAKE_CXX_FLAGS is \"${target_flags}\" in ${target_folder} and \"${object_flags}\" in ${object_folder}."
+      "CMAKE_${language}_FLAGS is \"${target_flags}\" in ${target_folder} and \"${object_flags}\" in ${object_folder}."
       "make the call in ${target_folder}, or use target_compile_options() instead")
   endif()
 
@@ -64,8 +74,8 @@ function(_kagent_finish_level level)
     set_property(TARGET ${object} PROPERTY ${name} "$<TARGET_PROPERTY:${kagent_target},${name}>")
   endforeach()
   target_include_directories(${object} SYSTEM PRIVATE "$<TARGET_PROPERTY:${kagent_target},SYSTEM_INCLUDE_DIRECTORIES>")
-  foreach(name IN ITEMS CXX_STANDARD CXX_STANDARD_REQUIRED CXX_EXTENSIONS CXX_VISIBILITY_PRESET
-                        VISIBILITY_INLINES_HIDDEN NO_SYSTEM_FROM_IMPORTED)
+  foreach(name IN ITEMS ${language}_STANDARD ${language}_STANDARD_REQUIRED ${language}_EXTENSIONS
+                        ${language}_VISIBILITY_PRESET VISIBILITY_INLINES_HIDDEN NO_SYSTEM_FROM_IMPORTED)
     get_property(is_set TARGET ${kagent_target} PROPERTY ${name} SET)
     if(is_set)
       get_target_property(value ${kagent_target} ${name})
@@ -90,11 +100,15 @@ function(_kagent_finish_level level)
     string(TOUPPER ${config} config)
     set_property(TARGET ${object} PROPERTY INTERPROCEDURAL_OPTIMIZATION_${config} OFF)
   endforeach()
-  set(options -march=${level} -w -fno-lto)
-  _kagent_precompiled_text(include_headers)
-  list(APPEND options "${include_headers}")
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    list(APPEND options -fno-gnu-unique)
+  if(language STREQUAL "CUDA")
+    _kagent_cuda_level_options(${level} ${object} options)
+  else()
+    set(options -march=${level} -w -fno-lto)
+    _kagent_precompiled_text(include_headers)
+    list(APPEND options "${include_headers}")
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      list(APPEND options -fno-gnu-unique)
+    endif()
   endif()
   set_property(SOURCE "${generated}" TARGET_DIRECTORY ${object} APPEND PROPERTY COMPILE_OPTIONS "${options}")
 endfunction()

@@ -71,6 +71,10 @@ Result<KernelContext> load_context(const KernelRequest& request, const BuildOutp
     return failure(fmt::format("{}/kernel.json: \"kernel\" is \"{}\", but the CMake call names it '{}'",
                                request.golden.string(), context.spec.kernel, request.kernel),
                    "use one name in both places");
+  if (context.spec.style == Style::kernel && request.language != Language::cuda)
+    return failure(fmt::format("{}/kernel.json: \"style\" is \"kernel\", and {} is not CUDA", request.golden.string(),
+                               request.source.string()),
+                   "use \"launcher\", or name a .cu source in the CMake call");
 
   auto text = util::read_file(request.source);
   if (!text) return std::unexpected(text.error());

@@ -7,7 +7,9 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "build_step/device_dispatch.h"
 #include "build_step/generated_source.h"
+#include "build_step/launcher_source.h"
 #include "store/reviews.h"
 #include "util/files.h"
 
@@ -45,13 +47,22 @@ Result<void> write(const fs::path& file, const std::string& text) {
   return {};
 }
 
+// The function that other files call: of style "kernel" the generated launcher.
+std::string called_function(const KernelSpec& spec) {
+  return spec.style == Style::kernel ? launch_function(spec) : spec.entry;
+}
+
 Result<void> write_choices(const Pick& pick) {
   nlohmann::ordered_json root{{"format", 1}, {"choices", nlohmann::json::array()}};
-  for (const Choice& choice : pick.choices) {
+  for (std::size_t i = 0; i < pick.choices.size(); ++i) {
+    const Choice& choice = pick.choices[i];
     nlohmann::ordered_json entry{{"architecture", choice.architecture}};
     if (choice.variant) {
       entry["variant"] = choice.variant->reference;
-      entry["symbol"] = choice.variant->evidence.symbol;
+      // Of style "kernel" the recorded symbol is that of the kernel, and the launcher is found by its name.
+      const KernelSpec& spec = pick.contexts[i].spec;
+      entry["function"] = called_function(spec);
+      entry["symbol"] = spec.style == Style::launcher ? choice.variant->evidence.symbol : "";
     }
     root["choices"].push_back(std::move(entry));
   }
@@ -60,8 +71,40 @@ Result<void> write_choices(const Pick& pick) {
 }
 
 bool hides_symbols(const Pick& pick) {
-  const auto& options = pick.contexts.front().command.options;
-  return std::ranges::find(options, "-fvisibility=hidden") != options.end();
+  return std::ranges::any_of(pick.contexts.front().command.options, [](const std::string& option) {
+    return option == "-fvisibility=hidden" || option == "-Xcompiler=-fvisibility=hidden";
+  });
+}
+
+// The text that defines the called function with the project's own kernel.
+std::string baseline_text(const KernelContext& context) {
+  const fs::path& source = context.request.source;
+  if (context.spec.style == Style::launcher) return baseline_source(source);
+  return launcher_source(context.spec, context.source_text, source.string(), *context.spec.launch);
+}
+
+// The same with the variant.
+std::string variant_text(const KernelContext& context, const Variant& variant) {
+  if (context.spec.style == Style::launcher) return variant.source;
+  const Evidence& evidence = variant.evidence;
+  return launcher_source(context.spec, variant.source, evidence.source_name,
+                         evidence.launch ? *evidence.launch : *context.spec.launch);
+}
+
+Dispatcher dispatcher(const Pick& pick, const std::vector<DispatchedLevel>& levels, const std::string& symbol) {
+  const KernelContext& context = pick.contexts.front();
+  const KernelRequest& request = pick.request;
+  if (request.language == Language::cxx)
+    return dispatcher_source(request.source, context.spec.entry, symbol, request.target, request.kernel, levels,
+                             hides_symbols(pick));
+  DeviceDispatch dispatch{request.target,
+                          request.kernel,
+                          baseline_text(context),
+                          called_function(context.spec),
+                          context.spec.style == Style::launcher ? symbol : "",
+                          hides_symbols(pick),
+                          levels};
+  return device_dispatcher_source(dispatch);
 }
 
 Result<void> write_dispatch(const Pick& pick, const BuildOutput& main) {
@@ -73,11 +116,17 @@ Result<void> write_dispatch(const Pick& pick, const BuildOutput& main) {
     levels.push_back(
         {choice.architecture, isolated_name(pick.request.target, pick.request.kernel, choice.architecture)});
   }
-  if (levels.empty()) return write(main.generated, baseline_source(pick.request.source));
-  Dispatcher dispatcher = dispatcher_source(pick.request.source, pick.contexts.front().spec.entry, symbol,
-                                            pick.request.target, pick.request.kernel, levels, hides_symbols(pick));
-  if (auto done = write(main.generated.parent_path() / "dispatch.inc", dispatcher.resolver); !done) return done;
-  return write(main.generated, dispatcher.source);
+  if (levels.empty()) return write(main.generated, baseline_text(pick.contexts.front()));
+  const Dispatcher texts = dispatcher(pick, levels, symbol);
+  if (auto done = write(main.generated.parent_path() / "dispatch.inc", texts.resolver); !done) return done;
+  return write(main.generated, texts.source);
+}
+
+// Of style "kernel": what callers of the launcher include.
+Result<void> write_launcher_header(const Pick& pick) {
+  const KernelSpec& spec = pick.contexts.front().spec;
+  if (spec.style == Style::launcher) return {};
+  return write(folder(pick.request).parent_path() / "include" / launcher_header_name(spec), launcher_header(spec));
 }
 
 }  // namespace
@@ -129,13 +178,14 @@ Result<void> write_sources(const Pick& pick) {
   const BuildOutput* main = dispatch_output(pick.request);
   for (std::size_t i = 0; i < pick.contexts.size(); ++i) {
     const Choice& choice = pick.choices[i];
-    std::string text = choice.variant ? choice.variant->source
+    std::string text = choice.variant ? variant_text(pick.contexts[i], *choice.variant)
                        : main         ? "// Written by kagent: no variant for this architecture.\n"
-                                      : baseline_source(pick.request.source);
+                                      : baseline_text(pick.contexts[i]);
     if (auto done = write(pick.contexts[i].generated, text); !done) return done;
   }
   if (main)
     if (auto done = write_dispatch(pick, *main); !done) return done;
+  if (auto done = write_launcher_header(pick); !done) return done;
   return write_choices(pick);
 }
 
@@ -167,7 +217,7 @@ std::string describe(const KernelRequest& request, const Choice& choice) {
   return text + "baseline (" + why + ")";
 }
 
-Result<std::optional<std::string>> chosen_symbol(const KernelRequest& request, const std::string& architecture) {
+Result<std::optional<ChosenFunction>> chosen_function(const KernelRequest& request, const std::string& architecture) {
   const fs::path file = folder(request) / "choice.json";
   auto text = util::read_file(file);
   if (!text) return std::unexpected(text.error());
@@ -175,11 +225,11 @@ Result<std::optional<std::string>> chosen_symbol(const KernelRequest& request, c
   try {
     for (const auto& choice : root.at("choices"))
       if (choice.at("architecture") == architecture && choice.contains("symbol"))
-        return choice.at("symbol").get<std::string>();
+        return ChosenFunction{choice.at("function").get<std::string>(), choice.at("symbol").get<std::string>()};
   } catch (const nlohmann::json::exception& error) {
     return failure(file.string() + ": " + error.what(), "build again, or delete it");
   }
-  return std::optional<std::string>{};
+  return std::optional<ChosenFunction>{};
 }
 
 }  // namespace kagent::build_step

@@ -36,7 +36,12 @@ Result<void> write_depfile(const Pick& pick, const store::VariantStore& variants
 // One line for the build's output: "softmax (ops): kagent/softmax/x86-64-v3/g002-1a2b3c4d, 1.84x" or "baseline: <why>".
 std::string describe(const KernelRequest& request, const Choice& choice);
 
-// The symbol of the variant that the last pick chose for an architecture; nothing if it chose the baseline.
-Result<std::optional<std::string>> chosen_symbol(const KernelRequest& request, const std::string& architecture);
+// The function of a variant that other files call.
+struct ChosenFunction {
+  std::string name;    // "ops::softmax", or of style "kernel" its generated launcher
+  std::string symbol;  // its mangled name, as recorded with the variant; empty where none is
+};
+// Of the variant that the last pick chose for an architecture; nothing if it chose the baseline.
+Result<std::optional<ChosenFunction>> chosen_function(const KernelRequest& request, const std::string& architecture);
 
 }  // namespace kagent::build_step

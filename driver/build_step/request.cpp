@@ -28,6 +28,12 @@ std::optional<TuneMode> parse_tune(const std::string& text) {
   return std::nullopt;
 }
 
+std::optional<Language> parse_language(const std::string& text) {
+  if (text == "cxx") return Language::cxx;
+  if (text == "cuda") return Language::cuda;
+  return std::nullopt;
+}
+
 // Throws json::exception where a field is missing or has another type.
 KernelRequest parse(const json& root) {
   KernelRequest request;
@@ -72,6 +78,9 @@ Result<KernelRequest> load_request(const fs::path& file) {
     auto tune = parse_tune(root.at("tune").get<std::string>());
     if (!tune) return failure(file.string() + ": tune is none of PICK, MISSING, ALWAYS", fix);
     request.tune = *tune;
+    auto language = parse_language(root.value("language", "cxx"));
+    if (!language) return failure(file.string() + ": language is neither cxx nor cuda", fix);
+    request.language = *language;
     if (request.outputs.empty()) return failure(file.string() + ": no outputs", fix);
     return request;
   } catch (const json::exception& error) {

@@ -4,10 +4,13 @@
 #include <memory>
 #include <vector>
 
+#include <fmt/core.h>
+
 #include "build_step/generated_source.h"
 #include "build_step/pick.h"
 #include "build_step/request.h"
 #include "cli/command.h"
+#include "toolchain/device_code.h"
 
 namespace kagent::cli {
 namespace {
@@ -18,11 +21,25 @@ struct IsolateOptions {
   std::vector<std::filesystem::path> objects;
 };
 
+// A level's object has to hold device code for the level alone: other devices get the baseline.
+void check_device_code(const IsolateOptions& options) {
+  for (const std::filesystem::path& object : options.objects) {
+    const auto images = require(toolchain::device_code(object));
+    if (const std::string foreign = toolchain::foreign_device_code(images, options.architecture); !foreign.empty())
+      throw UserError(
+          fmt::format("{} is to hold code for {} alone, and holds {}", object.string(), options.architecture, foreign),
+          "name architectures in CUDA_ARCHITECTURES of the target, and not with -arch or -gencode in its options");
+  }
+}
+
 int isolate(const IsolateOptions& options) {
   const KernelRequest request = require(build_step::load_request(options.request));
-  const auto symbol = require(build_step::chosen_symbol(request, options.architecture));
+  const auto chosen = require(build_step::chosen_function(request, options.architecture));
   const std::string name = build_step::isolated_name(request.target, request.kernel, options.architecture);
-  require(toolchain::isolate_symbols(options.objects, symbol.value_or(""), name, options.output));
+  std::string symbol = chosen ? chosen->symbol : "";
+  if (chosen && symbol.empty()) symbol = require(toolchain::symbol_of(options.objects.front(), chosen->name));
+  if (request.language == Language::cuda) check_device_code(options);
+  require(toolchain::isolate_symbols(options.objects, symbol, name, options.output));
   return kDone;
 }
 

@@ -93,4 +93,19 @@ Result<void> isolate_symbols(std::span<const fs::path> objects, const std::strin
   return result;
 }
 
+Result<std::string> symbol_of(const fs::path& object, const std::string& function) {
+  const auto symbols = symbols_of(object);
+  if (!symbols) return std::unexpected(symbols.error());
+  std::string found;
+  for (const Symbol& symbol : *symbols) {
+    const bool is_it = symbol.is_function() && symbol.demangled.starts_with(function + "(");
+    if (is_it && !found.empty())
+      return failure("'" + object.string() + "' defines '" + function + "' more than once",
+                     "give them different names");
+    if (is_it) found = symbol.mangled;
+  }
+  if (found.empty()) return failure("'" + object.string() + "' does not define '" + function + "'");
+  return found;
+}
+
 }  // namespace kagent::toolchain

@@ -18,4 +18,8 @@ namespace kagent::toolchain {
 Result<void> isolate_symbols(std::span<const std::filesystem::path> objects, const std::string& symbol,
                              const std::string& new_name, const std::filesystem::path& output);
 
+// The mangled name of the one function that `object` defines as `function` ("ops::softmax_launch"), whatever its
+// parameters.
+Result<std::string> symbol_of(const std::filesystem::path& object, const std::string& function);
+
 }  // namespace kagent::toolchain
