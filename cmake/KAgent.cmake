@@ -9,7 +9,7 @@ Has the build compile the best tested version of one kernel instead of its sourc
     TARGET <target>
     SOURCE <file>
     GOLDEN <folder>
-    [ARCHITECTURES <level>...]
+    [ARCHITECTURES <level or CUDA architecture>...]
     [TUNE PICK|MISSING|ALWAYS]
     [PROPOSER <name>]
     [ROUNDS <count>]
@@ -28,7 +28,7 @@ Has the build compile the best tested version of one kernel instead of its sourc
   the kernel; a target that is not named keeps the source as it is.
 
 ``SOURCE``
-  The C++ source, one of the target's sources. Relative paths start at the folder of the call, as in
+  The C++ or CUDA source, one of the target's sources. Relative paths start at the folder of the call, as in
   ``target_sources()``. Flags, definitions and include folders of the target and of the source apply to the
   generated file as they do to the source, also when they are set after this call; files beside the source are
   found by ``#include "..."``.
@@ -40,7 +40,11 @@ Has the build compile the best tested version of one kernel instead of its sourc
   Instruction set levels (``x86-64``, ``x86-64-v2``, ``x86-64-v3``, ``x86-64-v4``). Each gets a variant of its own,
   compiled with its ``-march``, and the program chooses at run time; the baseline serves every other machine.
   Without it (``native``) there is one variant, compiled with the target's own flags, and no dispatcher.
-  Default: ``KAGENT_ARCHITECTURES``.
+  Of a CUDA source: ``80``, ``90``, ``90a`` or ``sm_90``. Each variant is compiled for its architecture alone and called
+  where the current device is exactly that; the baseline, with PTX, serves every other device. One architecture that is
+  all the target is compiled for needs no dispatcher. Without it: the target's ``CUDA_ARCHITECTURES``, which have to be
+  set before the call.
+  Default: ``KAGENT_ARCHITECTURES``, of which each kernel takes what is of its language.
 
 ``TUNE``
   ``PICK`` only selects among what is there: offline, deterministic. ``MISSING`` first tunes a kernel that has no
@@ -81,7 +85,8 @@ set(KAGENT_ROUNDS "6" CACHE STRING "Rounds of a tuning")
 set(KAGENT_WIDTH "8" CACHE STRING "Candidates a round")
 set(KAGENT_TIME_BUDGET "5m" CACHE STRING "Wall time of a tuning: 90, 90s, 5m, 1h")
 set(KAGENT_MIN_GAIN "0.01" CACHE STRING "Share of time that a variant has to save")
-set(KAGENT_ARCHITECTURES "" CACHE STRING "Instruction set levels of kernels; empty: the target's own flags")
+set(KAGENT_ARCHITECTURES "" CACHE STRING
+  "Instruction set levels and CUDA architectures of kernels; empty: those of the target's own flags")
 set(KAGENT_TUNE_CONFIG "" CACHE STRING "Configuration that candidates are compiled with (multi-config generators)")
 option(KAGENT_REQUIRE_TUNED "Fail the build where no variant matches" OFF)
 option(KAGENT_REMOTE_VARIANTS "Also consider variant branches of remotes" OFF)

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <memory>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/finding.h"
 #include "cli/kernels.h"
 #include "store/variant_store.h"
 #include "toolchain/host_toolchain.h"
@@ -20,25 +22,6 @@ struct DoctorOptions {
   ProjectOption project;
   bool json = false;
 };
-
-struct Finding {
-  std::string part;
-  bool present = false;
-  std::string found;    // version, path, or why not
-  std::string without;  // what its absence costs
-};
-
-// First line that a tool prints about its version.
-Finding tool(const std::string& part, std::vector<std::string> argv, const std::string& without) {
-  util::Command command;
-  command.argv = std::move(argv);
-  command.environment = util::minimal_environment();
-  command.limits.wall = std::chrono::seconds(10);
-  auto finished = util::run(command);
-  if (!finished || !finished->ok()) return {part, false, finished ? "does not run" : finished.error().message, without};
-  const std::string& text = finished->standard_output;
-  return {part, true, util::clean(text.substr(0, text.find('\n'))), without};
-}
 
 std::vector<Finding> examine(const DoctorOptions& options) {
   std::vector<Finding> findings;
@@ -66,6 +49,7 @@ std::vector<Finding> examine(const DoctorOptions& options) {
     runtime.found = error.what();
   }
   findings.push_back(runtime);
+  for (Finding& finding : cuda_findings()) findings.push_back(std::move(finding));
   return findings;
 }
 
@@ -83,13 +67,29 @@ int doctor(const DoctorOptions& options) {
   }
   fmt::print("kagent {}\n", kVersion);
   for (const Finding& finding : findings) {
-    fmt::print("{:<8} {:<16} {}\n", finding.present ? "ok" : "MISSING", finding.part, finding.found);
-    if (!finding.present) fmt::print("{:<25} without it: {}\n", "", finding.without);
+    fmt::print("{:<8} {:<18} {}\n", finding.present ? "ok" : "MISSING", finding.part, finding.found);
+    if (!finding.present) fmt::print("{:<27} without it: {}\n", "", finding.without);
   }
   return kDone;
 }
 
 }  // namespace
+
+Finding tool(const std::string& part, std::vector<std::string> argv, const std::string& without, VersionLine line) {
+  util::Command command;
+  command.argv = std::move(argv);
+  command.environment = util::minimal_environment();
+  command.limits.wall = std::chrono::seconds(10);
+  auto finished = util::run(command);
+  if (!finished || !finished->ok()) return {part, false, finished ? "does not run" : finished.error().message, without};
+  std::string text = finished->standard_output;
+  while (text.ends_with('\n')) text.pop_back();
+  if (line == VersionLine::first)
+    text.resize(std::min(text.find('\n'), text.size()));
+  else
+    text.erase(0, text.rfind('\n') + 1);
+  return {part, true, util::clean(text), without};
+}
 
 void add_doctor(CLI::App& app, Action& action) {
   auto options = std::make_shared<DoctorOptions>();

@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "cli/devices.h"
 #include "toolchain/host_toolchain.h"
 #include "util/sandbox.h"
 #include "util/text.h"
@@ -52,7 +53,18 @@ std::string obstacle(const build_step::KernelContext& context) {
   if (context.spec.tunables.empty()) return "the spec has no tunables, and no other proposer is configured";
   if (!context.command.optimised())
     return "this build compiles without optimisation (set CMAKE_BUILD_TYPE=Release to tune)";
-  if (!toolchain::machine_runs(context.architecture)) return "this machine does not run " + context.architecture;
+  if (context.request.language == Language::cuda) {
+    const std::string& architecture = context.architecture;
+    if (std::string why = device_obstacle(architecture, devices()); !why.empty())
+      return why + ", so this build only picks";
+    if (context.spec.architecture_specific && !architecture.ends_with('a') && !architecture.ends_with('f'))
+      return fmt::format(
+          "its kernel.json asks for code of one architecture alone, and the build compiles {0} "
+          "(ARCHITECTURES {1}a, or CUDA_ARCHITECTURES {1}a of the target)",
+          architecture, architecture.substr(3));
+  } else if (!toolchain::machine_runs(context.architecture)) {
+    return "this machine does not run " + context.architecture;
+  }
   if (!util::sandbox_state().available && !context.request.allow_unsandboxed)
     return "no sandbox (" + util::sandbox_state().description +
            "); install bubblewrap, or set KAGENT_ALLOW_UNSANDBOXED=ON to run candidates without";

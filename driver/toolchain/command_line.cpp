@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 10> kLaunchers = {"ccache",    "sccache",
                                                          "fastbuild", "env",     "time",   "nice",  "cmake"};
 // The usual names of C++ compilers, as the end of a file name without its version: also clang++, nvc++,
 // aarch64-linux-gnu-g++.
-constexpr std::array<std::string_view, 6> kCompilerEndings = {"g++", "c++", "gcc", "clang", "icpx", "hipcc"};
+constexpr std::array<std::string_view, 7> kCompilerEndings = {"g++", "c++", "gcc", "clang", "icpx", "hipcc", "nvcc"};
 // Nested response files deeper than this are a loop.
 constexpr int kDeepestResponseFile = 10;
 

@@ -42,6 +42,17 @@ TEST_F(Request, IsReadAsCMakeWritesIt) {
   EXPECT_EQ(request->outputs[0].generated, "/p/build/k.cpp");
 }
 
+TEST_F(Request, SaysTheLanguageOfTheSource) {
+  std::string text = request_text("softmax", "ops");
+  EXPECT_EQ(load_request(write("ops", "softmax", text))->language, Language::cxx);
+  text.insert(1, "\"language\": \"cuda\", ");
+  EXPECT_EQ(load_request(write("ops", "softmax", text))->language, Language::cuda);
+  text.replace(text.find("cuda"), 4, "hip");
+  auto request = load_request(write("ops", "softmax", text));
+  ASSERT_FALSE(request);
+  EXPECT_THAT(request.error().message, HasSubstr("language"));
+}
+
 TEST_F(Request, OfAnotherFormatIsRefused) {
   std::string text = request_text("softmax", "ops");
   text.replace(text.find("1"), 1, "2");

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/devices.h"
+
+#include <system_error>
+
+#include <fmt/core.h>
+
+#include "runner/cuda_runner.h"
+
+namespace kagent::cli {
+
+namespace fs = std::filesystem;
+
+fs::path find_own_program(const std::string& name) {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  const fs::path program = self.parent_path().parent_path() / "libexec/kagent" / name;
+  return fs::exists(program, error) ? program : fs::path();
+}
+
+const Result<std::vector<Device>>& devices() {
+  static const Result<std::vector<Device>> found = []() -> Result<std::vector<Device>> {
+    const fs::path program = find_own_program("kagent-cuda-runner");
+    if (program.empty())
+      return failure("kagent was built without CUDA",
+                     "build it where the CUDA Toolkit is found, with -DKAGENT_CUDA=ON");
+    return runner::probe_devices(program);
+  }();
+  return found;
+}
+
+std::string device_obstacle(const std::string& architecture, const Result<std::vector<Device>>& devices) {
+  if (!devices) return devices.error().message;
+  std::string wanted = architecture, there;
+  if (!wanted.empty() && (wanted.back() == 'a' || wanted.back() == 'f')) wanted.pop_back();
+  for (const Device& device : *devices) {
+    if (device.architecture() == wanted) return {};
+    there += fmt::format("{}{} ({})", there.empty() ? "" : ", ", device.name, device.architecture());
+  }
+  return fmt::format("no GPU here is {}{}", wanted, there.empty() ? "" : "; there is " + there);
+}
+
+}  // namespace kagent::cli

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// file_variant <request.json> <architecture> <source> <symbol>: files a source under variants/ of the project as if it
+// had been tuned and promoted, for cases whose device is not there.
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "build_step/kernel_context.h"
+#include "build_step/request.h"
+#include "store/evidence_json.h"
+#include "util/files.h"
+#include "util/hash.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace kagent;
+
+template <class Value>
+Value require(Result<Value> result) {
+  if (result) return *std::move(result);
+  std::fprintf(stderr, "%s\n", result.error().message.c_str());
+  std::exit(1);
+}
+
+Decision twice_as_fast() {
+  Decision decision;
+  decision.comparison = Comparison::faster;
+  decision.accepted = true;
+  decision.ratio = decision.low = decision.high = 0.5;
+  return decision;
+}
+
+Evidence evidence(const build_step::KernelContext& context, const std::string& source, const std::string& symbol) {
+  Evidence evidence;
+  evidence.kernel = context.request.kernel;
+  evidence.architecture = context.architecture;
+  evidence.generation = 1;
+  evidence.parent = "baseline";
+  evidence.key = context.key;
+  evidence.source_name = context.request.source.filename().string();
+  evidence.source_hash = util::sha256(source);
+  evidence.symbol = symbol;
+  evidence.against_incumbent = evidence.against_baseline = twice_as_fast();
+  return evidence;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 5) return 2;
+  const KernelRequest request = require(build_step::load_request(argv[1]));
+  const std::string source = require(util::read_file(argv[3]));
+  for (const BuildOutput& output : request.outputs) {
+    if (output.architecture != argv[2]) continue;
+    const auto context = require(build_step::load_context(request, output));
+    const fs::path folder = request.project_dir / "variants" / request.kernel / context.architecture;
+    require(util::write_file_if_different(folder / request.source.filename(), source));
+    require(util::write_file_if_different(folder / "variant.json", store::to_json(evidence(context, source, argv[4]))));
+    return 0;
+  }
+  std::fprintf(stderr, "no architecture %s in %s\n", argv[2], argv[1]);
+  return 1;
+}
