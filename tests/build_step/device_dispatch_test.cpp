@@ -37,8 +37,8 @@ namespace ops { const char* which(const float* x, Moved moved); }
 
 constexpr char kVariants[] = R"(
 #include "kernel.h"
-extern "C" const char* kagent_ops_which_sm_5f80(const float*, Moved moved) { return moved.there ? "sm_80" : "lost"; }
-extern "C" const char* kagent_ops_which_sm_5f90a(const float*, Moved moved) { return moved.there ? "sm_90a" : "lost"; }
+extern "C" const char* kagent_ops_which_sm_80(const float*, Moved moved) { return moved.there ? "sm_80" : "lost"; }
+extern "C" const char* kagent_ops_which_sm_90a(const float*, Moved moved) { return moved.there ? "sm_90a" : "lost"; }
 )";
 
 // Prints what is called on the given device, twice, and how often it was looked up.
@@ -94,7 +94,7 @@ class DeviceDispatcher : public ::testing::Test {
                                   "ops::which",
                                   symbol,
                                   hidden,
-                                  {{"sm_80", "kagent_ops_which_sm_5f80"}, {"sm_90a", "kagent_ops_which_sm_5f90a"}}});
+                                  {{"sm_80", "kagent_ops_which_sm_80"}, {"sm_90a", "kagent_ops_which_sm_90a"}}});
     write("generated.cpp", dispatcher.source);
     write("dispatch.inc", dispatcher.resolver);
   }

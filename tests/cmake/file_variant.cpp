@@ -2,8 +2,9 @@
 // file_variant <request.json> <architecture> <source> <symbol>: files a source under variants/ of the project as if it
 // had been tuned and promoted, for cases whose device is not there.
 #include <cstdio>
-#include <cstdlib>
+#include <exception>
 #include <filesystem>
+#include <string>
 
 #include "build_step/kernel_context.h"
 #include "build_step/request.h"
@@ -15,13 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace kagent;
-
-template <class Value>
-Value require(Result<Value> result) {
-  if (result) return *std::move(result);
-  std::fprintf(stderr, "%s\n", result.error().message.c_str());
-  std::exit(1);
-}
 
 Decision twice_as_fast() {
   Decision decision;
@@ -45,20 +39,31 @@ Evidence evidence(const build_step::KernelContext& context, const std::string& s
   return evidence;
 }
 
+void file_variant(const fs::path& request_file, const std::string& architecture, const fs::path& source_file,
+                  const std::string& symbol) {
+  const KernelRequest request = require(build_step::load_request(request_file));
+  const std::string source = require(util::read_file(source_file));
+  for (const BuildOutput& output : request.outputs) {
+    if (output.architecture != architecture) continue;
+    const auto context = require(build_step::load_context(request, output));
+    const fs::path folder = request.project_dir / "variants" / request.kernel / context.architecture;
+    fs::create_directories(folder);
+    require(util::write_file_if_different(folder / request.source.filename(), source));
+    require(util::write_file_if_different(folder / "variant.json", store::to_json(evidence(context, source, symbol))));
+    return;
+  }
+  throw UserError("no architecture " + architecture + " in " + request_file.string(), "correct the case");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 5) return 2;
-  const KernelRequest request = require(build_step::load_request(argv[1]));
-  const std::string source = require(util::read_file(argv[3]));
-  for (const BuildOutput& output : request.outputs) {
-    if (output.architecture != argv[2]) continue;
-    const auto context = require(build_step::load_context(request, output));
-    const fs::path folder = request.project_dir / "variants" / request.kernel / context.architecture;
-    require(util::write_file_if_different(folder / request.source.filename(), source));
-    require(util::write_file_if_different(folder / "variant.json", store::to_json(evidence(context, source, argv[4]))));
+  try {
+    file_variant(argv[1], argv[2], argv[3], argv[4]);
     return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
   }
-  std::fprintf(stderr, "no architecture %s in %s\n", argv[2], argv[1]);
-  return 1;
 }

@@ -241,6 +241,23 @@ function(expect_no_output text)
   endif()
 endfunction()
 
+# expect_symbol(<file of the build> <text>): one of the symbols that it defines, as nm prints it after the address; and
+# expect_no_symbol(). The runtime library's thousands are left out of messages.
+macro(_symbols file)
+  run(nm -C --defined-only "${BUILD}/${file}")
+  string(REGEX REPLACE "[^\n]* libcudart_static_[^\n]*\n" "" output "${output}")
+endmacro()
+
+function(expect_symbol file text)
+  _symbols(${file})
+  expect_output("${text}")
+endfunction()
+
+function(expect_no_symbol file text)
+  _symbols(${file})
+  expect_no_output("${text}")
+endfunction()
+
 # expect_program(<text> [<program>]): what the built program prints.
 function(expect_program text)
   set(program app)
