@@ -26,6 +26,12 @@ if(TARGET kagent_nvrtc_worker)
   set_target_properties(kagent_nvrtc_worker PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${prefix}/libexec/kagent")
 endif()
 
+if(KAGENT_CUDA)
+  set_target_properties(kagent_cuda_runtime PROPERTIES
+    ARCHIVE_OUTPUT_DIRECTORY "${prefix}/lib/kagent" OUTPUT_NAME kagent_cuda_runner)
+  set_target_properties(kagent_cuda_program PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${prefix}/libexec/kagent")
+endif()
+
 set(package "${PROJECT_BINARY_DIR}/lib/cmake/KAgent")
 set(kagent_program bin/kagent)
 set(kagent_runtime lib/kagent/libkagent_runner.a)
@@ -39,6 +45,10 @@ endforeach()
 
 if(KAGENT_INSTALL)
   install(TARGETS kagent kagent_runtime RUNTIME DESTINATION bin ARCHIVE DESTINATION lib/kagent)
+  if(KAGENT_CUDA)
+    install(TARGETS kagent_cuda_runtime ARCHIVE DESTINATION lib/kagent)
+    install(TARGETS kagent_cuda_program RUNTIME DESTINATION libexec/kagent)
+  endif()
   install(DIRECTORY "${package}" DESTINATION lib/cmake)
   if(TARGET kagent_nvrtc_worker)
     install(TARGETS kagent_nvrtc_worker RUNTIME DESTINATION libexec/kagent)

@@ -38,15 +38,17 @@ BlockKind kind_of(const Parameter& parameter) {
       return BlockKind::workspace;
     case ParameterKind::size:
     case ParameterKind::scalar:
-    case ParameterKind::stream:
       return BlockKind::value;
+    case ParameterKind::stream:
+      return BlockKind::stream;
   }
   return BlockKind::value;
 }
 
 Result<Block> value_block(const Parameter& parameter, const CallInputs& inputs) {
   Block block{};
-  block.kind = BlockKind::value;
+  block.kind = kind_of(parameter);
+  if (block.kind == BlockKind::stream) return block;
   std::byte element[sizeof block.value] = {};
   if (parameter.kind == ParameterKind::size) {
     const auto found = inputs.sizes.find(parameter.name);
@@ -93,7 +95,8 @@ Result<void> check_buffer(const Parameter& parameter, const CallInputs& inputs, 
   return {};
 }
 
-Block buffer_block(const Parameter& parameter, std::uint64_t bytes, std::uint64_t index, const CallLayout& layout) {
+Block buffer_block(const Parameter& parameter, std::uint64_t bytes, std::uint64_t index, const CallLayout& layout,
+                   const BlockRules& rules) {
   Block block{};
   block.kind = kind_of(parameter);
   block.data_bytes = bytes;
@@ -108,14 +111,14 @@ Block buffer_block(const Parameter& parameter, std::uint64_t bytes, std::uint64_
     const std::uint64_t end = block.mapping_bytes - kPageBytes;
     block.data_offset = (end - bytes) / alignment * alignment;
     block.huge_pages = 0;
+    block.at_end = 1;
     block.write_protected = block.kind == BlockKind::input && bytes > 0;
     return block;
   }
   const auto shift = static_cast<std::uint64_t>(std::max(layout.offset_elements, 0)) * element;
-  block.data_shift =
-      round_up(index % kStaggerSteps * kStagger, std::max<std::uint64_t>(alignment, protocol::kLineBytes)) +
-      round_up(shift, alignment);
-  block.data_offset = round_up(2 * kPageBytes, alignment) + block.data_shift;
+  const std::uint64_t stagger = rules.staggered ? index % kStaggerSteps * kStagger : 0;
+  block.data_shift = round_up(stagger, std::max(alignment, rules.alignment)) + round_up(shift, alignment);
+  block.data_offset = round_up(2 * kPageBytes, std::max(alignment, rules.alignment)) + block.data_shift;
   block.mapping_bytes = round_up(block.data_offset + bytes + kPageBytes, kPageBytes) + kPageBytes;
   return block;
 }
@@ -141,7 +144,7 @@ Result<std::vector<std::int64_t>> extents(const Parameter& parameter, const Size
 }
 
 Result<std::vector<Block>> lay_out_blocks(const std::vector<Parameter>& parameters, const CallInputs& inputs,
-                                          const CallLayout& layout) {
+                                          const CallLayout& layout, const BlockRules& rules) {
   std::vector<Block> blocks;
   for (const Parameter& parameter : parameters) {
     if (!parameter.is_buffer()) {
@@ -153,7 +156,7 @@ Result<std::vector<Block>> lay_out_blocks(const std::vector<Parameter>& paramete
     const auto bytes = data_bytes(parameter, inputs);
     if (!bytes) return std::unexpected(bytes.error());
     if (auto checked = check_buffer(parameter, inputs, *bytes); !checked) return std::unexpected(checked.error());
-    blocks.push_back(buffer_block(parameter, *bytes, blocks.size(), layout));
+    blocks.push_back(buffer_block(parameter, *bytes, blocks.size(), layout, rules));
   }
   return blocks;
 }

@@ -12,10 +12,18 @@
 
 namespace kagent::runner {
 
+// How the memory that buffers lie in differs.
+struct BlockRules {
+  std::uint64_t alignment = protocol::kLineBytes;  // of every buffer
+  bool staggered = true;                           // buffers start at different places of a page
+};
+// As cudaMalloc() places buffers: all alike, at multiples of 256 bytes (large ones of 2 MiB).
+inline constexpr BlockRules kDeviceBlocks{256, false};
+
 // Where each parameter of one call lies, as told to the runtime. Errors: a size or scalar without a value, an input
 // without a tensor or of another dtype, a shape that cannot be evaluated or whose size overflows; each names it.
 Result<std::vector<protocol::Block>> lay_out_blocks(const std::vector<Parameter>& parameters, const CallInputs& inputs,
-                                                    const CallLayout& layout);
+                                                    const CallLayout& layout, const BlockRules& rules = {});
 
 // Extents of a buffer parameter under the given sizes.
 Result<std::vector<std::int64_t>> extents(const Parameter& parameter, const Sizes& sizes);

@@ -13,6 +13,7 @@
 #include <seccomp.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "runner/protocol.h"
@@ -36,6 +37,24 @@ constexpr std::array kForbidden{
     "symlink", "symlinkat", "mknod", "mknodat", "chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown",
     "fchownat", "truncate", "ftruncate", "fallocate", "utime", "utimes", "utimensat", "futimesat", "setxattr",
     "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr", "name_to_handle_at", "open_by_handle_at",
+    // The machine.
+    "mount", "umount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree", "fsopen", "fsmount", "fsconfig",
+    "fspick", "mount_setattr", "bpf", "perf_event_open", "io_uring_setup", "io_uring_enter", "io_uring_register",
+    "userfaultfd", "keyctl", "add_key", "request_key", "kexec_load", "kexec_file_load", "init_module", "finit_module",
+    "delete_module", "reboot", "swapon", "swapoff", "sethostname", "setdomainname", "settimeofday", "clock_settime",
+    "clock_adjtime", "adjtimex", "acct", "syslog", "quotactl", "iopl", "ioperm", "modify_ldt", "fanotify_init",
+    "lookup_dcookie", "vhangup", "nfsservctl"};
+
+// Of these the driver of a GPU has no need either.
+constexpr std::array kForbiddenWithDevice{
+    "fork", "vfork", "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "kcmp", "pidfd_open",
+    "pidfd_getfd", "pidfd_send_signal", "unshare", "setns", "personality", "setrlimit", "ioprio_set", "shmget",
+    "msgget", "semget", "mq_open", "memfd_secret",
+    // Files.
+    "unlink", "unlinkat", "rename", "renameat", "renameat2", "mkdir", "mkdirat", "rmdir", "link", "linkat", "symlink",
+    "symlinkat", "mknod", "mknodat", "chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown",
+    "fchownat", "truncate", "utime", "utimes", "utimensat", "futimesat", "setxattr", "lsetxattr", "fsetxattr",
+    "removexattr", "lremovexattr", "fremovexattr", "name_to_handle_at", "open_by_handle_at",
     // The machine.
     "mount", "umount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree", "fsopen", "fsmount", "fsconfig",
     "fspick", "mount_setattr", "bpf", "perf_event_open", "io_uring_setup", "io_uring_enter", "io_uring_register",
@@ -73,6 +92,13 @@ class Filter {
     on(SCMP_ACT_TRAP, name, comparisons...);
   }
 
+  // What rules that differ only in the action do.
+  void refuse(bool ends_process, const char* name) { on(refusal(ends_process), name); }
+  template <class... Comparisons>
+  void refuse_if(bool ends_process, const char* name, Comparisons... comparisons) {
+    on(refusal(ends_process), name, comparisons...);
+  }
+
   Result<std::string> program() {
     util::Descriptor file(::memfd_create("filter", MFD_CLOEXEC));
     if (!file && error_ == 0) error_ = errno;
@@ -87,6 +113,7 @@ class Filter {
   }
 
  private:
+  static std::uint32_t refusal(bool ends_process) { return ends_process ? SCMP_ACT_TRAP : SCMP_ACT_ERRNO(EPERM); }
   void check(int result) {
     if (result < 0 && error_ == 0) error_ = -result;
   }
@@ -146,7 +173,33 @@ void forbid_later(Filter& filter) {
   filter.on(SCMP_ACT_ERRNO(EACCES), "newfstatat", scmp_arg_cmp{0, SCMP_CMP_LE, STDERR_FILENO, 0}, is(3, AT_EMPTY_PATH));
 }
 
+void refuse_with_device(Filter& filter, bool ends_process) {
+  for (const char* name : kForbiddenWithDevice) filter.refuse(ends_process, name);
+  filter.refuse_if(ends_process, "socket", is_not(0, AF_UNIX));
+  filter.refuse_if(ends_process, "socketpair", is_not(0, AF_UNIX));
+  filter.refuse_if(ends_process, "clone", bits(0, CLONE_THREAD, 0));
+  filter.on(SCMP_ACT_ERRNO(ENOSYS), "clone3");
+  filter.refuse_if(ends_process, "prlimit64", is_not(2, 0));
+}
+
 }  // namespace
+
+Result<std::string> device_start_filter() {
+  Filter filter;
+  refuse_with_device(filter, false);
+  return filter.program();
+}
+
+Result<std::string> device_call_filter() {
+  Filter filter;
+  refuse_with_device(filter, true);
+  for (const char* name : {"execve", "execveat", "seccomp", "tkill", "rt_sigqueueinfo"}) filter.forbid(name);
+  filter.forbid("kill");
+  filter.forbid("tgkill", is_not(0, protocol::kOwnPidPlaceholder));
+  filter.forbid("rt_sigaction", is(0, SIGSYS), is_not(1, 0));
+  filter.forbid("prctl", is(0, PR_SET_SECCOMP));
+  return filter.program();
+}
 
 Result<std::string> start_filter() {
   Filter filter;

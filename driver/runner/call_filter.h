@@ -17,6 +17,13 @@ namespace kagent::runner {
 Result<std::string> start_filter();
 Result<std::string> call_filter();
 
+// The same for processes that run device code, whose driver opens files and devices, starts threads and talks to itself
+// through local sockets at any time: processes, other kinds of sockets and the rest of the machine stay out of reach.
+// The first tells no instead of ending the process, since the driver's library tries several things when it is
+// initialised.
+Result<std::string> device_start_filter();
+Result<std::string> device_call_filter();
+
 // "socket" for the number of this machine's socket(); "system call 1234" if it has no name.
 std::string system_call_name(int number);
 

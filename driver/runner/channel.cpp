@@ -86,6 +86,14 @@ bool Channel::started() const {
   return __atomic_load_n(&reinterpret_cast<const StartBlock*>(exchange_)->started, __ATOMIC_ACQUIRE) != 0;
 }
 
+void Channel::hang_up() {
+  ::shutdown(socket_.get(), SHUT_WR);
+}
+
+void Channel::ask_for_orderly_exit() {
+  reinterpret_cast<StartBlock*>(exchange_)->exits_orderly = 1;
+}
+
 bool Channel::send(const protocol::Request& request, std::span<const std::byte> entries) {
   std::array<iovec, 2> parts{{{const_cast<protocol::Request*>(&request), sizeof request},
                               {const_cast<std::byte*>(entries.data()), entries.size()}}};

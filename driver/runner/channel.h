@@ -35,6 +35,11 @@ class Channel {
   // Whether the runtime got control, before any code of the candidate's.
   bool started() const;
 
+  // The runtime reads the end of the requests.
+  void hang_up();
+  // The program exits as usual at their end, instead of at once.
+  void ask_for_orderly_exit();
+
   // False if nobody listens any more.
   bool send(const protocol::Request& request, std::span<const std::byte> entries);
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "runner/call_filter.h"
-#include "runner/host_session.h"
+#include "runner/process_session.h"
 #include "runner/runner.h"
 #include "runner/runner_process.h"
 #include "runner/secret.h"
@@ -114,7 +114,7 @@ Result<std::unique_ptr<Session>> HostRunner::start(const Binary& binary, const s
   channel->forget_child_descriptors();
   const std::uint64_t own_bytes = kProgramBytes + sweep_bytes_ + protocol::kExchangeBytes;
   RunnerProcess process(std::move(*child), sandbox_.available, std::move(*channel), limits, own_bytes);
-  return std::make_unique<HostSession>(std::move(process), parameters, seed);
+  return std::make_unique<ProcessSession>(std::move(process), parameters, seed);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "runner/call_filter.h"
+#include "runner/cuda_errors.h"
 #include "runner/secret.h"
 #include "runner/tick_clock.h"
 #include "util/process_tree.h"
@@ -46,6 +47,9 @@ constexpr auto kLingering = 100us;
 // Of the last 32 steps. One proves nothing: on a virtual machine time that the host took away counts as used, and may
 // fall between a step's end and its answer.
 constexpr int kUnclaimedSteps = 4;
+// Between the end of the calls' own stream and that of everything on the device, as the host sees it; less than this
+// may be a host that was busy.
+constexpr auto kLate = 200us;
 // Private memory is cut off hard a quarter beyond the limit, where the watch was too slow.
 constexpr std::uint64_t kHardLimitShare = 4;
 
@@ -64,6 +68,8 @@ std::string changed_thing(std::int32_t change) {
       return "signal mask";
     case protocol::Change::start_time:
       return "start time";
+    case protocol::Change::late_output:
+      return "outputs after its end on the device";
     case protocol::Change::none:
       break;
   }
@@ -77,8 +83,19 @@ std::string last_line(const std::string& text) {
   return clean.substr(0, 200);
 }
 
+std::string first_line(std::span<const std::byte> bytes) {
+  const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::string clean = util::clean(text.substr(0, text.find('\0')), bytes.size());
+  return clean.substr(0, clean.find('\n'));
+}
+
 std::uint64_t mebibytes(std::uint64_t bytes) {
   return bytes >> 20;
+}
+
+Result<std::optional<RunResult>> optional_of(Result<RunResult> result) {
+  if (!result) return std::unexpected(std::move(result.error()));
+  return std::move(*result);
 }
 
 }  // namespace
@@ -88,18 +105,22 @@ int most_threads() {
 }
 
 RunnerProcess::RunnerProcess(util::Child child, bool sandboxed, Channel channel, const RunnerLimits& limits,
-                             std::uint64_t own_bytes)
+                             std::uint64_t own_bytes, ProcessKind kind)
     : child_(std::move(child)),
       channel_(std::move(channel)),
       limits_(limits),
       own_bytes_(own_bytes),
       sequence_(secret_number()),
       sandboxed_(sandboxed),
+      kind_(std::move(kind)),
       started_(steady_clock::now()),
       next_look_(started_) {}
 
 RunResult RunnerProcess::end(Outcome outcome, std::string detail) {
-  if (!child_.kill().reaped) detail += "; its process hangs in the kernel and could not be killed";
+  if (!child_.kill().reaped) {
+    detail += "; its process hangs in the kernel and could not be killed";
+    if (kind_.device) detail += ": the GPU may be of no use until the machine restarts";
+  }
   ended_ = RunResult{outcome, std::move(detail), {}, {}};
   told_ = false;
   return *ended_;
@@ -113,7 +134,7 @@ RunResult RunnerProcess::tell_end() {
 
 void RunnerProcess::allow_buffers(std::uint64_t bytes) {
   buffer_bytes_ = bytes;
-  if (pid_ < 0) return;
+  if (pid_ < 0 || kind_.device) return;
   const rlimit limit{memory_limit() + limits_.memory_bytes / kHardLimitShare, RLIM_INFINITY};
   ::prlimit(pid_, RLIMIT_DATA, &limit, nullptr);  // the watch alone remains where this is not allowed
 }
@@ -141,7 +162,8 @@ std::optional<RunResult> RunnerProcess::over_limits() {
   return {};
 }
 
-Result<RunResult> RunnerProcess::no_memory_for_buffers() {
+Result<RunResult> RunnerProcess::no_memory_for_buffers(const Reply& reply) {
+  if (kind_.device) return no_device_memory(reply);
   const std::uint64_t resident = util::process_use(pid_).resident_bytes;
   if (resident > limits_.memory_bytes + own_bytes_) {
     end(Outcome::memory_exceeded,
@@ -153,7 +175,7 @@ Result<RunResult> RunnerProcess::no_memory_for_buffers() {
 }
 
 // A message that the runtime sends on its own account.
-RunResult RunnerProcess::reported(const Reply& reply) {
+Result<RunResult> RunnerProcess::reported(const Reply& reply) {
   switch (reply.kind) {
     case ReplyKind::deadly:
       return end(Outcome::crashed, fmt::format("{} at {:#x}", signal_name(reply.code), reply.address));
@@ -166,12 +188,45 @@ RunResult RunnerProcess::reported(const Reply& reply) {
                  fmt::format("{} at {:#x}: wrote to an input", signal_name(reply.code), reply.address));
     case ReplyKind::changed:
       return end(Outcome::policy_violation, "changed its caller's " + changed_thing(reply.code));
+    case ReplyKind::device_error:
+    case ReplyKind::no_device:
+    case ReplyKind::bad_module:
+      if (kind_.device) return reported_by_device(reply);
+      break;
     case ReplyKind::ready:
     case ReplyKind::done:
     case ReplyKind::no_memory:
       break;
   }
   return end(Outcome::policy_violation, "wrote to the runner's channel");
+}
+
+// The runtime's words are as untrusted as its numbers.
+Result<RunResult> RunnerProcess::reported_by_device(const Reply& reply) {
+  const std::string text = first_line(channel_.area().first(protocol::kTextBytes));
+  if (reply.kind == ReplyKind::bad_module) return end(Outcome::launch_failed, text);
+  if (reply.kind == ReplyKind::device_error && !speaks_of_lost_device(reply.code))
+    return end(outcome_of_device_error(reply.code), text);
+  end(Outcome::device_fault, text);
+  if (reply.kind == ReplyKind::no_device && !ready_ && !channel_.started())
+    return failure("the GPU cannot be used: " + text, device_error_fix(reply.code));
+  // Whoever says that the device is lost may be lying, or have lost nothing but its own context.
+  if (kind_.device_works)
+    if (const auto works = kind_.device_works(); !works)
+      return failure("the GPU was lost: " + text + "; then: " + works.error().message, works.error().fix);
+  return *ended_;
+}
+
+Result<RunResult> RunnerProcess::no_device_memory(const Reply& reply) {
+  if (reply.lost_bytes > limits_.memory_bytes) {
+    end(Outcome::memory_exceeded,
+        fmt::format("left no room for the call's buffers: {} MiB of the GPU's memory are gone",
+                    mebibytes(reply.lost_bytes)));
+    return tell_end();
+  }
+  return failure(fmt::format("the case needs {} MiB of the GPU's memory, and {} MiB are free",
+                             mebibytes(reply.needed_bytes), mebibytes(reply.free_bytes)),
+                 "make the case smaller, or end other programs on the GPU (nvidia-smi lists them)");
 }
 
 Result<RunResult> RunnerProcess::how_it_ended(const util::Finished& finished) {
@@ -221,7 +276,7 @@ Result<std::optional<RunResult>> RunnerProcess::wait_for_reply(steady_clock::tim
         reply = received.reply;
         if (reply.kind == ReplyKind::ready || reply.kind == ReplyKind::done || reply.kind == ReplyKind::no_memory)
           return std::nullopt;
-        return reported(reply);
+        return optional_of(reported(reply));
       case Channel::Received::What::nonsense:
         return end(Outcome::policy_violation, "wrote to the runner's channel");
       case Channel::Received::What::closed:
@@ -231,7 +286,7 @@ Result<std::optional<RunResult>> RunnerProcess::wait_for_reply(steady_clock::tim
       case Channel::Received::What::nothing:
         break;
     }
-    if (const auto finished = child_.poll()) return how_it_ended(*finished);
+    if (const auto finished = child_.poll()) return optional_of(how_it_ended(*finished));
     if (auto over = over_limits()) return over;
     const auto now = steady_clock::now();
     if (now >= deadline) {
@@ -248,7 +303,7 @@ Result<std::optional<RunResult>> RunnerProcess::wait_until_ready() {
   Reply reply{};
   auto over = wait_for_reply(started_ + limits_.start, limits_.start, reply);
   if (!over || *over) return over;
-  if (reply.kind != ReplyKind::ready) return reported(reply);
+  if (reply.kind != ReplyKind::ready) return optional_of(reported(reply));
   ready_ = true;
   handle_ = util::Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
   processor_ = processor_time();
@@ -268,8 +323,19 @@ std::string RunnerProcess::disputed_time(const Reply& reply, const Window& windo
     return "a step that lies outside of the time it was asked in";
   const std::uint64_t whole = reply.end_ticks - reply.begin_ticks;
   if (reply.call_ticks > whole) return "calls longer than the whole step";
+  if (kind_.device) return disputed_device_time(reply, clock.duration(whole));
   unclaimed_steps_ = unclaimed_steps_ << 1 | static_cast<unsigned>(used_unclaimed_time(clock.duration(whole), window));
   if (std::popcount(unclaimed_steps_) >= kUnclaimedSteps) return "less time than the processor spent, again and again";
+  return {};
+}
+
+std::string RunnerProcess::disputed_device_time(const Reply& reply, std::chrono::nanoseconds whole) {
+  // The device's clock and the host's differ by far less than this share.
+  if (std::chrono::nanoseconds(reply.device_ns) > whole + whole / 64 + kCounterSkew)
+    return "calls on the device longer than the whole step";
+  if (reply.late_ns == 0) return {};  // no call
+  late_steps_ = late_steps_ << 1 | static_cast<unsigned>(std::chrono::nanoseconds(reply.late_ns) > kLate);
+  if (std::popcount(late_steps_) >= kUnclaimedSteps) return "calls that end before their work, again and again";
   return {};
 }
 
@@ -281,12 +347,32 @@ bool RunnerProcess::used_unclaimed_time(std::chrono::nanoseconds claimed, const 
   return util::process_use(pid_).tasks == 1 || window.processor > (claimed + kPoolUnclaimedTime) * cpus;
 }
 
+Result<RunResult> RunnerProcess::start_up() {
+  if (ended_) return tell_end();
+  auto over = wait_until_ready();
+  if (!over) return std::unexpected(over.error());
+  if (*over) told_ = true;
+  return *over ? **over : RunResult{};
+}
+
+std::optional<util::Finished> RunnerProcess::dismiss(std::chrono::milliseconds limit) {
+  channel_.hang_up();
+  for (const auto deadline = steady_clock::now() + limit; steady_clock::now() < deadline;) {
+    if (auto finished = child_.poll()) return finished;
+    child_.wait_for_news(-1, kLook);
+  }
+  child_.kill(util::EndedBy::wall_limit);
+  return {};
+}
+
 Result<RunnerProcess::Answer> RunnerProcess::ask(protocol::Request request, std::span<const std::byte> entries,
                                                  std::uint64_t touched_bytes) {
   if (ended_) return Answer{tell_end(), {}};
-  const auto finish = [&](RunResult over) { return told_ = true, Answer{std::move(over), {}}; };
-  if (auto over = wait_until_ready(); !over || *over)
-    return over ? Result<Answer>(finish(**over)) : std::unexpected(over.error());
+  const auto finish = [&](Result<RunResult> over) -> Result<Answer> {
+    if (!over) return std::unexpected(std::move(over.error()));
+    return told_ = true, Answer{std::move(*over), {}};
+  };
+  if (auto over = wait_until_ready(); !over || *over) return over ? finish(**over) : std::unexpected(over.error());
   // Nothing may have been said since the last answer; a crash of a thread that went on is told as what it is.
   if (const auto unasked = channel_.receive(); unasked.what == Channel::Received::What::reply)
     return finish(reported(unasked.reply));
@@ -297,7 +383,7 @@ Result<RunnerProcess::Answer> RunnerProcess::ask(protocol::Request request, std:
   request.sequence = ++sequence_;
   Window window;
   const auto processor = processor_time();
-  if (processor - processor_ > kLingering) lingers_ = true;
+  if (processor - processor_ > kLingering && !kind_.device) lingers_ = true;
   if (lingers_) signal(SIGCONT);
   window.begin = clock.now();
   channel_.send(request, entries);  // if nobody listens, the reason follows
@@ -314,7 +400,8 @@ Result<RunnerProcess::Answer> RunnerProcess::ask(protocol::Request request, std:
     return finish(reported(Reply{}));
   if (const std::string dispute = disputed_time(answer.reply, window); !dispute.empty())
     return finish(end(Outcome::policy_violation, "clock: it claims " + dispute));
-  answer.result.child_time = clock.duration(answer.reply.call_ticks);
+  answer.result.child_time =
+      kind_.device ? std::chrono::nanoseconds(answer.reply.device_ns) : clock.duration(answer.reply.call_ticks);
   answer.result.driver_time = clock.duration(window.end - window.begin);
   return answer;
 }

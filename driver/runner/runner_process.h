@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,14 +15,25 @@
 
 namespace kagent::runner {
 
+// What code the process runs, as far as it is watched otherwise for that.
+struct ProcessKind {
+  // Device code is called: the process has threads and memory of the driver's own, so that neither its processor time
+  // nor its private memory tells anything, and it is never stopped.
+  bool device = false;
+  // Whether the device still works, as seen from another process: asked when this one says that it does not.
+  std::function<Result<void>()> device_works = {};
+  // Held as long as the process may live.
+  std::shared_ptr<void> presence = {};
+};
+
 // The candidate's process: one request at a time, each with its time limit, and how it ended if it did. Once it was
 // seen to work between requests it is stopped there: threads that it leaves behind neither prepare the next call nor
 // disturb what another process measures.
 class RunnerProcess {
  public:
   // `sandboxed`: the child is bubblewrap, and the candidate's process lies within.
-  RunnerProcess(util::Child child, bool sandboxed, Channel channel, const RunnerLimits& limits,
-                std::uint64_t own_bytes);
+  RunnerProcess(util::Child child, bool sandboxed, Channel channel, const RunnerLimits& limits, std::uint64_t own_bytes,
+                ProcessKind kind = {});
 
   struct Answer {
     RunResult result;
@@ -38,7 +51,15 @@ class RunnerProcess {
   // The next request is answered with how it ended, although that was told before.
   void tell_again() { told_ = false; }
   // The answer to a request that found no memory: whose fault it is.
-  Result<RunResult> no_memory_for_buffers();
+  Result<RunResult> no_memory_for_buffers(const protocol::Reply& reply);
+  // Before a process that was kept ready is used for something new.
+  void set_limits(const RunnerLimits& limits) { limits_ = limits; }
+  // Waits until it can be talked to, or has ended.
+  Result<RunResult> start_up();
+  const util::Child& child() const { return child_; }
+  // Hears no more of the driver: an orderly runtime ends then. How it ended, or nothing after `limit`, when it is
+  // killed.
+  std::optional<util::Finished> dismiss(std::chrono::milliseconds limit);
   // Memory that the driver itself asks for in the process, from now on.
   void allow_buffers(std::uint64_t bytes);
 
@@ -53,8 +74,11 @@ class RunnerProcess {
   void signal(int number);
   RunResult tell_end();
   Result<RunResult> how_it_ended(const util::Finished& finished);
-  RunResult reported(const protocol::Reply& reply);
+  Result<RunResult> reported(const protocol::Reply& reply);
+  Result<RunResult> reported_by_device(const protocol::Reply& reply);
+  Result<RunResult> no_device_memory(const protocol::Reply& reply);
   std::optional<RunResult> over_limits();
+  std::string disputed_device_time(const protocol::Reply& reply, std::chrono::nanoseconds whole);
   std::string disputed_time(const protocol::Reply& reply, const Window& window);
   bool used_unclaimed_time(std::chrono::nanoseconds claimed, const Window& window) const;
   std::chrono::nanoseconds processor_time() const;
@@ -66,8 +90,10 @@ class RunnerProcess {
   std::uint64_t own_bytes_ = 0, buffer_bytes_ = 0;
   std::uint64_t sequence_;  // starts where no candidate can guess
   bool sandboxed_;
+  ProcessKind kind_;
   pid_t pid_ = -1;                         // of the candidate's process itself; known once it is ready
   std::uint32_t unclaimed_steps_ = 0;      // a bit for each of the last steps
+  std::uint32_t late_steps_ = 0;           // the same, of the device
   util::Descriptor handle_;                // of that process
   std::chrono::nanoseconds processor_{0};  // time that it had used when it answered last
   bool lingers_ = false;

@@ -93,6 +93,7 @@ Command sandboxed(const Command& command, const SandboxView& view, const Sandbox
   std::vector<std::string> words{state.program.string(), "--unshare-all", "--die-with-parent", "--cap-drop", "ALL"};
   for (const char* path : kSystem) append(words, {"--ro-bind-try", path, path});
   append(words, {"--proc", "/proc", "--dev", "/dev", "--size", kTemporaryBytes, "--tmpfs", "/tmp"});
+  for (const fs::path& device : view.devices) append(words, {"--dev-bind-try", device.string(), device.string()});
   append_mounts(view, words);
   append(words, {"--chdir", command.working_folder.empty() ? "/" : command.working_folder.string()});
   if (!command.seccomp_program.empty()) {

@@ -19,6 +19,7 @@ struct SandboxView {
   std::vector<std::filesystem::path> covered;  // hidden under an empty folder or file
   // A folder (first) that is shown read-write under another name (second), where it shadows what is there.
   std::vector<std::pair<std::filesystem::path, std::filesystem::path>> read_write_as = {};
+  std::vector<std::filesystem::path> devices = {};  // nodes of /dev, or folders of them; missing ones are skipped
 };
 
 struct SandboxState {

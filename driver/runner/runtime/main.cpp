@@ -250,6 +250,10 @@ void serve(const Request& request, Reply& reply) {
     case Operation::release:
       release(slot);
       break;
+    case Operation::load_module:
+    case Operation::set_geometry:
+    case Operation::reset:
+      break;  // of device code
   }
 }
 

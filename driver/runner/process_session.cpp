@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runner/host_session.h"
+#include "runner/process_session.h"
 
 #include <algorithm>
 #include <cstring>
@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "runner/block_layout.h"
+#include "runner/geometry.h"
 #include "runner/secret.h"
 
 namespace kagent::runner {
@@ -35,10 +35,18 @@ std::span<const std::byte> as_bytes(const std::vector<T>& values) {
 
 }  // namespace
 
-HostSession::HostSession(RunnerProcess process, std::vector<Parameter> parameters, std::uint64_t sentinel_seed)
-    : process_(std::move(process)), parameters_(std::move(parameters)), sentinel_seed_(sentinel_seed) {}
+ProcessSession::ProcessSession(RunnerProcess process, std::vector<Parameter> parameters, std::uint64_t sentinel_seed,
+                               SessionKind kind)
+    : process_(std::move(process)),
+      parameters_(std::move(parameters)),
+      sentinel_seed_(sentinel_seed),
+      kind_(std::move(kind)) {}
 
-Result<HostSession::Slot*> HostSession::find(int slot) {
+ProcessSession::~ProcessSession() {
+  if (kind_.give_back && (kind_.gives_back_ended || !process_->has_ended())) kind_.give_back(std::move(*process_));
+}
+
+Result<ProcessSession::Slot*> ProcessSession::find(int slot) {
   if (slot < 0 || slot >= protocol::kSlots)
     return failure(fmt::format("slot {} is not one of 0..{}", slot, protocol::kSlots - 1));
   auto& found = slots_[static_cast<std::size_t>(slot)];
@@ -46,7 +54,7 @@ Result<HostSession::Slot*> HostSession::find(int slot) {
   return &*found;
 }
 
-std::uint64_t HostSession::mapped() const {
+std::uint64_t ProcessSession::mapped() const {
   std::uint64_t sum = 0;
   for (const auto& slot : slots_)
     if (slot) sum += mapped_bytes(slot->blocks);
@@ -55,7 +63,7 @@ std::uint64_t HostSession::mapped() const {
 
 // Moves bytes in or out through the exchange, as many parts in one message as fit; parts larger than it are split.
 template <class Byte>
-Result<RunResult> HostSession::transfer(int slot, std::vector<Part<Byte>> parts, Request request) {
+Result<RunResult> ProcessSession::transfer(int slot, std::vector<Part<Byte>> parts, Request request) {
   constexpr bool out = !std::is_const_v<Byte>;
   std::ranges::reverse(parts);  // the next is at the end
   RunResult total;
@@ -69,7 +77,7 @@ Result<RunResult> HostSession::transfer(int slot, std::vector<Part<Byte>> parts,
       const std::uint64_t length = std::min<std::uint64_t>(part.bytes.size(), protocol::kAreaBytes - used);
       pieces.push_back({part.parameter, 0, part.offset, length, used});
       ends.push_back(part.bytes.first(length));
-      if constexpr (!out) std::ranges::copy(ends.back(), process_.area().begin() + static_cast<std::ptrdiff_t>(used));
+      if constexpr (!out) std::ranges::copy(ends.back(), process_->area().begin() + static_cast<std::ptrdiff_t>(used));
       part.offset += length;
       part.bytes = part.bytes.subspan(length);
       if (part.bytes.empty()) parts.pop_back();
@@ -77,20 +85,20 @@ Result<RunResult> HostSession::transfer(int slot, std::vector<Part<Byte>> parts,
     }
     request.slot = static_cast<std::uint32_t>(slot);
     request.count = static_cast<std::uint32_t>(pieces.size());
-    auto answer = process_.ask(request, as_bytes(pieces), touched);
+    auto answer = process_->ask(request, as_bytes(pieces), touched);
     if (!answer) return std::unexpected(answer.error());
     if (answer->result.outcome != Outcome::ok) return answer->result;
     if constexpr (out)
       for (std::size_t i = 0; i < pieces.size(); ++i)
         if (!ends[i].empty())
-          std::memcpy(ends[i].data(), process_.area().data() + pieces[i].area_offset, ends[i].size());
+          std::memcpy(ends[i].data(), process_->area().data() + pieces[i].area_offset, ends[i].size());
     request.flags = 0;
     total.driver_time += answer->result.driver_time;
   } while (!parts.empty());
   return total;
 }
 
-std::vector<HostSession::Part<const std::byte>> HostSession::contents_of(const CallInputs& inputs) const {
+std::vector<ProcessSession::Part<const std::byte>> ProcessSession::contents_of(const CallInputs& inputs) const {
   std::vector<Part<const std::byte>> parts;
   for (std::uint32_t i = 0; i < parameters_.size(); ++i) {
     if (!parameters_[i].is_read()) continue;
@@ -100,43 +108,58 @@ std::vector<HostSession::Part<const std::byte>> HostSession::contents_of(const C
   return parts;
 }
 
-Result<RunResult> HostSession::store(int slot, const CallInputs& inputs, std::optional<std::uint8_t> poison) {
+Result<RunResult> ProcessSession::store(int slot, const CallInputs& inputs, std::optional<std::uint8_t> poison) {
   Request request = request_for(Operation::store, slot);
   request.flags = poison ? protocol::kPoisonOutputs : 0U;
   request.poison = poison.value_or(0);
   return transfer(slot, contents_of(inputs), request);
 }
 
-Result<RunResult> HostSession::lay_out(int slot, std::uint8_t poison) {
+Result<RunResult> ProcessSession::lay_out(int slot, std::uint8_t poison) {
   const Slot& target = *slots_[static_cast<std::size_t>(slot)];
-  process_.allow_buffers(mapped());
+  process_->allow_buffers(mapped());
   Request request = request_for(Operation::lay_out, slot);
   request.count = static_cast<std::uint32_t>(target.blocks.size());
   request.poison = poison;
-  const auto answer = process_.ask(request, as_bytes(target.blocks), mapped_bytes(target.blocks));
+  const auto answer = process_->ask(request, as_bytes(target.blocks), mapped_bytes(target.blocks));
   if (!answer) return std::unexpected(answer.error());
   if (answer->result.outcome == Outcome::ok && answer->reply.kind == ReplyKind::no_memory)
-    return process_.no_memory_for_buffers();
+    return process_->no_memory_for_buffers(answer->reply);
   return answer->result;
 }
 
-Result<RunResult> HostSession::prepare(int slot, const CallInputs& inputs, const CallLayout& layout) {
+Result<RunResult> ProcessSession::set_geometry(int slot) {
+  const auto geometry = evaluate_geometry(*kind_.launch, slots_[static_cast<std::size_t>(slot)]->sizes, kind_.tunables);
+  if (!geometry) return std::unexpected(geometry.error());
+  if (!*geometry) {
+    process_->end(Outcome::limits_exceeded, "asks for a geometry that no device has");
+    return RunResult{Outcome::limits_exceeded, "asks for a geometry that no device has", {}, {}};
+  }
+  const auto answer =
+      process_->ask(request_for(Operation::set_geometry, slot), std::as_bytes(std::span(&**geometry, 1)));
+  if (!answer) return std::unexpected(answer.error());
+  return answer->result;
+}
+
+Result<RunResult> ProcessSession::prepare(int slot, const CallInputs& inputs, const CallLayout& layout) {
   if (slot < 0 || slot >= protocol::kSlots)
     return failure(fmt::format("slot {} is not one of 0..{}", slot, protocol::kSlots - 1));
-  auto blocks = lay_out_blocks(parameters_, inputs, layout);
+  auto blocks = lay_out_blocks(parameters_, inputs, layout, kind_.blocks);
   if (!blocks) return std::unexpected(blocks.error());
   slots_[static_cast<std::size_t>(slot)] = Slot{std::move(*blocks), inputs.sizes, {}};
   auto laid_out = lay_out(slot, layout.poison);
   if (!laid_out || laid_out->outcome != Outcome::ok) return laid_out;
+  if (kind_.launch)
+    if (auto told = set_geometry(slot); !told || told->outcome != Outcome::ok) return told;
   auto stored = store(slot, inputs, {});
   if (stored) stored->driver_time += laid_out->driver_time;
   return stored;
 }
 
-Result<RunResult> HostSession::refill(int slot, const CallInputs& inputs, std::uint8_t poison) {
+Result<RunResult> ProcessSession::refill(int slot, const CallInputs& inputs, std::uint8_t poison) {
   const auto target = find(slot);
   if (!target) return std::unexpected(target.error());
-  const auto blocks = lay_out_blocks(parameters_, inputs, {});
+  const auto blocks = lay_out_blocks(parameters_, inputs, {}, kind_.blocks);
   if (!blocks) return std::unexpected(blocks.error());
   for (std::size_t i = 0; i < blocks->size(); ++i) {
     const Block &now = (*blocks)[i], &before = (*target)->blocks[i];
@@ -149,18 +172,18 @@ Result<RunResult> HostSession::refill(int slot, const CallInputs& inputs, std::u
   return store(slot, inputs, poison);
 }
 
-Result<RunResult> HostSession::call(int slot) {
+Result<RunResult> ProcessSession::call(int slot) {
   const auto target = find(slot);
   if (!target) return std::unexpected(target.error());
   Request request = request_for(Operation::call, slot);
   request.nonce = secret_number();
-  const auto answer = process_.ask(request);
+  const auto answer = process_->ask(request);
   if (!answer) return std::unexpected(answer.error());
   if (answer->result.outcome == Outcome::ok) (*target)->written = Fingerprint{request.nonce, answer->reply.fingerprint};
   return answer->result;
 }
 
-Result<RunResult> HostSession::sample(const SamplePlan& plan) {
+Result<RunResult> ProcessSession::sample(const SamplePlan& plan) {
   const std::size_t most = (protocol::kMostRequestBytes - sizeof(Request)) / sizeof(std::uint32_t);
   if (plan.slots.empty() || plan.slots.size() > most || plan.repetitions < 1)
     return failure(
@@ -174,12 +197,16 @@ Result<RunResult> HostSession::sample(const SamplePlan& plan) {
   }
   Request request = request_for(Operation::sample, plan.slots.front());
   request.count = static_cast<std::uint32_t>(order.size());
-  request.flags = plan.cold ? protocol::kCold : 0U;
+  request.flags = (plan.cold ? protocol::kCold : 0U) | (plan.graph ? protocol::kGraph : 0U);
   request.poison = plan.poison;
   request.repetitions = static_cast<std::uint32_t>(plan.repetitions);
   request.nonce = secret_number();
-  const auto answer = process_.ask(request, as_bytes(order));
+  auto answer = process_->ask(request, as_bytes(order));
   if (!answer) return std::unexpected(answer.error());
+  if (answer->result.outcome == Outcome::ok && answer->reply.kind == ReplyKind::no_memory)
+    return process_->no_memory_for_buffers(answer->reply);
+  answer->result.by_graph = answer->reply.by_graph != 0;
+  if (kind_.device_state) answer->result.device_state = kind_.device_state();
   const int last = plan.slots[static_cast<std::size_t>(plan.repetitions - 1) % plan.slots.size()];
   if (answer->result.outcome == Outcome::ok)
     slots_[static_cast<std::size_t>(last)]->written = Fingerprint{request.nonce, answer->reply.fingerprint};
@@ -187,7 +214,7 @@ Result<RunResult> HostSession::sample(const SamplePlan& plan) {
 }
 
 // As the runtime makes it, over what was read.
-std::uint64_t HostSession::fingerprint(const Slot& slot, const std::vector<BufferImage>& images) const {
+std::uint64_t ProcessSession::fingerprint(const Slot& slot, const std::vector<BufferImage>& images) const {
   std::uint64_t result = slot.written->nonce;
   std::size_t image = 0;
   for (const Parameter& parameter : parameters_) {
@@ -200,8 +227,8 @@ std::uint64_t HostSession::fingerprint(const Slot& slot, const std::vector<Buffe
   return result;
 }
 
-Result<std::vector<BufferImage>> HostSession::read(int slot) {
-  if (process_.has_ended()) return std::vector<BufferImage>{};
+Result<std::vector<BufferImage>> ProcessSession::read(int slot) {
+  if (process_->has_ended()) return std::vector<BufferImage>{};
   const auto target = find(slot);
   if (!target) return std::unexpected(target.error());
   const std::vector<Block>& blocks = (*target)->blocks;
@@ -231,7 +258,7 @@ Result<std::vector<BufferImage>> HostSession::read(int slot) {
   const auto loaded = transfer(slot, std::move(parts), request_for(Operation::load, slot));
   if (!loaded) return std::unexpected(loaded.error());
   if (loaded->outcome != Outcome::ok) {
-    process_.tell_again();
+    process_->tell_again();
     return std::vector<BufferImage>{};
   }
   image = 0;
@@ -244,19 +271,19 @@ Result<std::vector<BufferImage>> HostSession::read(int slot) {
     ++image;
   }
   if ((*target)->written && fingerprint(**target, images) != (*target)->written->value) {
-    process_.end(Outcome::policy_violation, "wrote to an output after the call had returned");
+    process_->end(Outcome::policy_violation, "wrote to an output after the call had returned");
     return std::vector<BufferImage>{};
   }
   return images;
 }
 
-Result<RunResult> HostSession::release(int slot) {
+Result<RunResult> ProcessSession::release(int slot) {
   const auto target = find(slot);
   if (!target) return std::unexpected(target.error());
-  const auto answer = process_.ask(request_for(Operation::release, slot));
+  const auto answer = process_->ask(request_for(Operation::release, slot));
   if (!answer) return std::unexpected(answer.error());
   slots_[static_cast<std::size_t>(slot)].reset();
-  process_.allow_buffers(mapped());
+  process_->allow_buffers(mapped());
   return answer->result;
 }
 

@@ -2,20 +2,40 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "runner/block_layout.h"
 #include "runner/runner.h"
 #include "runner/runner_process.h"
+#include "values/candidate.h"
+#include "values/launch.h"
 
 namespace kagent::runner {
 
-// What the driver knows of a process that holds host code: the parameters of its entry, and what lies in its slots.
-class HostSession final : public Session {
+// How sessions of different programs differ.
+struct SessionKind {
+  BlockRules blocks = {};
+  // Style kernel: the geometry of each call, over its sizes and these tunables.
+  std::optional<Launch> launch = {};
+  TunableValues tunables = {};
+  // What to attach to the samples of a GPU.
+  std::function<std::optional<DeviceState>()> device_state = {};
+  // Who takes the process back once the session is over; else it ends with it.
+  std::function<void(RunnerProcess)> give_back = {};
+  bool gives_back_ended = false;  // even if it has ended
+};
+
+// What the driver knows of a process that runs one entry: its parameters, and what lies in its slots.
+class ProcessSession final : public Session {
  public:
-  HostSession(RunnerProcess process, std::vector<Parameter> parameters, std::uint64_t sentinel_seed);
+  ProcessSession(RunnerProcess process, std::vector<Parameter> parameters, std::uint64_t sentinel_seed,
+                 SessionKind kind = {});
+  ProcessSession(const ProcessSession&) = delete;
+  ~ProcessSession() override;
 
   Result<RunResult> prepare(int slot, const CallInputs& inputs, const CallLayout& layout) override;
   Result<RunResult> refill(int slot, const CallInputs& inputs, std::uint8_t poison) override;
@@ -46,12 +66,14 @@ class HostSession final : public Session {
   Result<RunResult> transfer(int slot, std::vector<Part<Byte>> parts, protocol::Request request);
   Result<RunResult> store(int slot, const CallInputs& inputs, std::optional<std::uint8_t> poison);
   Result<RunResult> lay_out(int slot, std::uint8_t poison);
+  Result<RunResult> set_geometry(int slot);
   std::uint64_t fingerprint(const Slot& slot, const std::vector<BufferImage>& images) const;
   std::uint64_t mapped() const;
 
-  RunnerProcess process_;
+  std::optional<RunnerProcess> process_;
   std::vector<Parameter> parameters_;
   std::uint64_t sentinel_seed_;
+  SessionKind kind_;
   std::array<std::optional<Slot>, protocol::kSlots> slots_;
 };
 

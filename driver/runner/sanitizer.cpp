@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/sanitizer.h"
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "runner/device_process.h"
+#include "runner/process_session.h"
+#include "util/subprocess.h"
+#include "util/text.h"
+
+namespace kagent::runner {
+
+namespace {
+
+using Verdict = SanitizerResult::Verdict;
+
+constexpr std::array kPlaces{"/usr/local/cuda/bin/compute-sanitizer",
+                             "/usr/local/cuda/compute-sanitizer/compute-sanitizer",
+                             "/opt/cuda/extras/compute-sanitizer/compute-sanitizer"};
+// After the call the tool writes its summary.
+constexpr auto kSummaryTime = std::chrono::seconds(20);
+constexpr std::string_view kSummary = "ERROR SUMMARY: ";
+constexpr std::string_view kRaceSummary = "RACECHECK SUMMARY: ";
+
+// The number after the last summary line; nothing if the tool did not get that far.
+std::optional<int> error_count(const std::string& printed) {
+  for (const std::string_view summary : {kSummary, kRaceSummary}) {
+    const std::size_t at = printed.rfind(summary);
+    if (at == std::string::npos) continue;
+    int count = 0;
+    const char* const begin = printed.data() + at + summary.size();
+    if (std::from_chars(begin, printed.data() + printed.size(), count).ec == std::errc{}) return count;
+  }
+  return {};
+}
+
+// "========= Invalid __global__ write of size 4 bytes" without the rule.
+std::string first_report(const std::string& printed) {
+  std::size_t start = 0;
+  while (start < printed.size()) {
+    const std::size_t end = std::min(printed.find('\n', start), printed.size());
+    std::string line = printed.substr(start, end - start);
+    start = end + 1;
+    if (!line.starts_with("=========")) continue;
+    line.erase(0, line.find_first_not_of("= "));
+    if (line.empty() || line.starts_with("COMPUTE-SANITIZER") || line.find("SUMMARY") != std::string::npos) continue;
+    return util::clean(line, 300);
+  }
+  return {};
+}
+
+SanitizerResult unfinished(SanitizerTool tool, std::string why) {
+  return {tool, Verdict::unfinished, 0, std::move(why)};
+}
+
+// One call; the process is left to the caller, who lets it end.
+Result<RunResult> one_call(ProcessSession& session, const CallInputs& inputs) {
+  auto step = session.prepare(0, inputs, {});
+  if (step && step->outcome == Outcome::ok) step = session.call(0);
+  if (step && step->outcome == Outcome::ok) step = session.release(0);
+  return step;
+}
+
+SanitizerResult run_tool(SanitizerTool tool, const DeviceProcesses& processes, const Binary& binary,
+                         const std::vector<Parameter>& parameters, const CallInputs& inputs,
+                         const CudaRunnerOptions& runner, const SanitizerOptions& options) {
+  RunnerLimits limits;
+  limits.start = limits.step = options.limit;
+  limits.allow_unsandboxed = options.allow_unsandboxed;
+  const bool kernel = !binary.cubin.empty();
+  const std::vector<std::string> words{options.sanitizer.string(), "--tool", std::string(name(tool)),
+                                       "--target-processes", "all"};
+  std::error_code error;
+  const std::filesystem::path real = std::filesystem::canonical(options.sanitizer, error);
+  const std::vector<std::filesystem::path> also{options.sanitizer.parent_path(), real.parent_path()};
+  auto started = processes.start_under(words, also, kernel ? runner.kernel_runner : binary.executable, limits);
+  if (!started) return unfinished(tool, started.error().message);
+
+  std::string printed;
+  SessionKind kind;
+  kind.blocks = kDeviceBlocks;
+  if (kernel) {
+    const auto loaded = load_module(started->process, binary, parameters);
+    if (!loaded || loaded->outcome != Outcome::ok)
+      return unfinished(tool, loaded ? loaded->detail : loaded.error().message);
+    kind.launch = binary.launch;
+    kind.tunables = binary.tunables;
+  }
+  const auto let_end = [&printed](RunnerProcess process) {
+    if (const auto finished = process.dismiss(kSummaryTime)) printed = finished->standard_output;
+  };
+  kind.give_back = let_end;
+  kind.gives_back_ended = true;
+  Result<RunResult> step;
+  {
+    ProcessSession session(std::move(started->process), parameters, started->sentinel_seed, std::move(kind));
+    step = one_call(session, inputs);
+  }
+  if (!step) return unfinished(tool, step.error().message);
+  const auto count = error_count(printed);
+  if (count && *count > 0) return {tool, Verdict::errors, *count, first_report(printed)};
+  if (step->outcome != Outcome::ok)
+    return unfinished(tool, fmt::format("{}: {}", kagent::name(step->outcome), step->detail));
+  if (!count) return unfinished(tool, "the tool gave no summary: " + first_report(printed));
+  return {tool, Verdict::clean, 0, {}};
+}
+
+}  // namespace
+
+std::string_view name(SanitizerTool tool) {
+  switch (tool) {
+    case SanitizerTool::memcheck:
+      return "memcheck";
+    case SanitizerTool::racecheck:
+      return "racecheck";
+    case SanitizerTool::initcheck:
+      return "initcheck";
+    case SanitizerTool::synccheck:
+      return "synccheck";
+  }
+  return "memcheck";
+}
+
+std::filesystem::path find_sanitizer() {
+  const char* const path = std::getenv("PATH");
+  if (auto found = util::find_program("compute-sanitizer", path != nullptr ? path : ""); !found.empty()) return found;
+  std::error_code error;
+  for (const char* place : kPlaces)
+    if (std::filesystem::is_regular_file(place, error)) return place;
+  return {};
+}
+
+std::vector<SanitizerResult> sanitize(const Binary& binary, const std::vector<Parameter>& parameters,
+                                      const CallInputs& inputs, const std::vector<SanitizerTool>& tools,
+                                      const CudaRunnerOptions& runner, const SanitizerOptions& options) {
+  const DeviceProcesses processes(runner);
+  std::vector<SanitizerResult> results;
+  for (const SanitizerTool tool : tools)
+    results.push_back(options.sanitizer.empty()
+                          ? unfinished(tool, "compute-sanitizer is not installed")
+                          : run_tool(tool, processes, binary, parameters, inputs, runner, options));
+  return results;
+}
+
+}  // namespace kagent::runner

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# A fake of NVIDIA's driver library, another that is too old, and a program of launcher style for them.
+foreach(driver IN ITEMS fake_driver old_fake_driver)
+  add_library(kagent_${driver} SHARED fake_driver/cuda.cpp)
+  set_target_properties(kagent_${driver} PROPERTIES OUTPUT_NAME cuda SOVERSION 1
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${driver})
+  target_link_libraries(kagent_${driver} PRIVATE kagent_options)
+  target_include_directories(kagent_${driver} SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+endforeach()
+target_compile_definitions(kagent_fake_driver PRIVATE FAKE_DRIVER_VERSION=CUDA_VERSION)
+target_compile_definitions(kagent_old_fake_driver PRIVATE FAKE_DRIVER_VERSION=11040)
+kagent_test_candidate(fake_cuda ../fake_driver/candidate.cpp kagent_cuda_runtime)
+
+kagent_test(cuda_runner SOURCES cuda_runner_test.cpp geometry_test.cpp LINKS kagent_runner)
+add_dependencies(kagent_cuda_runner_tests kagent_cuda_program kagent_fake_driver kagent_old_fake_driver
+  kagent_candidate_fake_cuda)
+target_compile_definitions(kagent_cuda_runner_tests PRIVATE
+  KAGENT_CANDIDATES="$<TARGET_FILE_DIR:kagent_candidate_plain>"
+  KAGENT_KERNEL_RUNNER="$<TARGET_FILE:kagent_cuda_program>"
+  KAGENT_FAKE_DRIVER="${CMAKE_CURRENT_BINARY_DIR}/fake_driver"
+  KAGENT_OLD_FAKE_DRIVER="${CMAKE_CURRENT_BINARY_DIR}/old_fake_driver"
+  KAGENT_FAKE_CANDIDATE="$<TARGET_FILE:kagent_candidate_fake_cuda>")
+
+# Planted candidates for a real GPU, made by nvcc for the architectures that the tests are run on; others compile PTX.
+set(architectures -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90
+                  -gencode arch=compute_90,code=compute_90)
+set(launcher ${CMAKE_CURRENT_BINARY_DIR}/kagent_cuda_launcher)
+add_custom_command(OUTPUT ${launcher}
+  COMMAND ${CUDAToolkit_NVCC_EXECUTABLE} -std=c++17 -O1 ${architectures} -o ${launcher}
+    ${CMAKE_CURRENT_SOURCE_DIR}/cuda/launcher.cu $<TARGET_FILE:kagent_cuda_runtime> -lpthread -ldl
+  DEPENDS cuda/launcher.cu cuda/modes.h kagent_cuda_runtime
+  COMMENT "Compiling planted candidates with nvcc" VERBATIM)
+set(kernels ${CMAKE_CURRENT_BINARY_DIR}/kernels.fatbin)
+add_custom_command(OUTPUT ${kernels}
+  COMMAND ${CUDAToolkit_NVCC_EXECUTABLE} -std=c++17 -O1 ${architectures} -fatbin -o ${kernels}
+    ${CMAKE_CURRENT_SOURCE_DIR}/cuda/kernel.cu
+  DEPENDS cuda/kernel.cu
+  COMMENT "Compiling planted kernels with nvcc" VERBATIM)
+add_executable(kagent_runner_gpu_tests cuda_gpu_test.cpp ${launcher} ${kernels})
+target_link_libraries(kagent_runner_gpu_tests PRIVATE kagent_options kagent_runner GTest::gtest_main GTest::gmock)
+target_include_directories(kagent_runner_gpu_tests PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+add_dependencies(kagent_runner_gpu_tests kagent_cuda_program)
+target_compile_definitions(kagent_runner_gpu_tests PRIVATE
+  KAGENT_CANDIDATES="${CMAKE_CURRENT_BINARY_DIR}"
+  KAGENT_KERNEL_RUNNER="$<TARGET_FILE:kagent_cuda_program>"
+  KAGENT_CUDA_LAUNCHER="${launcher}"
+  KAGENT_CUDA_KERNELS="${kernels}")
+gtest_discover_tests(kagent_runner_gpu_tests TEST_PREFIX "runner." DISCOVERY_MODE PRE_TEST
+  PROPERTIES LABELS gpu TIMEOUT 120 RUN_SERIAL ON)
