@@ -69,7 +69,6 @@ std::string changed_thing(std::int32_t change) {
     case protocol::Change::start_time:
       return "start time";
     case protocol::Change::late_output:
-      return "outputs after its end on the device";
     case protocol::Change::none:
       break;
   }
@@ -187,6 +186,8 @@ Result<RunResult> RunnerProcess::reported(const Reply& reply) {
       return end(Outcome::crashed,
                  fmt::format("{} at {:#x}: wrote to an input", signal_name(reply.code), reply.address));
     case ReplyKind::changed:
+      if (reply.code == static_cast<std::int32_t>(protocol::Change::late_output))
+        return end(Outcome::policy_violation, "wrote to an output after the call's stream had ended");
       return end(Outcome::policy_violation, "changed its caller's " + changed_thing(reply.code));
     case ReplyKind::device_error:
     case ReplyKind::no_device:

@@ -56,6 +56,19 @@ TEST(MeasuringLane, IsHeldByOneProcessAtATime) {
   for (const int end : {ready[0], ready[1], done[0], done[1]}) ::close(end);
 }
 
+TEST(MeasuringLane, OfOneGpuIsNotThatOfAnotherNorOfTheCpu) {
+  const util::TemporaryFolder folder("lane");
+  const auto enter = [&](const std::string& uuid) {
+    return MeasuringLane::enter_device(uuid, folder.path(), "measuring", {}, [] { return true; });
+  };
+  const auto cpu = MeasuringLane::enter(folder.path(), "measuring", {}, [] { return true; });
+  const auto first = enter("GPU-1"), second = enter("GPU-2");
+  EXPECT_TRUE(cpu && first && second);
+  EXPECT_FALSE(enter("GPU-1"));
+  EXPECT_FALSE(enter(""));
+  EXPECT_FALSE(enter("../GPU-3"));
+}
+
 TEST(MeasuringLane, LetsThoseWhoWaitGoFirst) {
   const util::TemporaryFolder folder("lane");
   int waits[2], entered[2];

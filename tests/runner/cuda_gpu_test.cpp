@@ -172,7 +172,7 @@ TEST_F(Gpu, outputs_hold_the_poison_if_nothing_writes_them) {
 }
 
 TEST_F(Gpu, work_that_ends_after_its_stream_is_a_violation) {
-  EXPECT_THAT(outcome_of(kOtherStream), EndsWith(Outcome::policy_violation, "outputs after its end on the device"));
+  EXPECT_THAT(outcome_of(kOtherStream), EndsWith(Outcome::policy_violation, "after the call's stream had ended"));
   const auto session = launcher();
   ASSERT_TRUE(session);
   ASSERT_THAT(done(session->prepare(0, call_inputs(1000, kOtherStream), {})), IsOk());

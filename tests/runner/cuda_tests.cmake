@@ -37,14 +37,10 @@ add_custom_command(OUTPUT ${kernels}
     ${CMAKE_CURRENT_SOURCE_DIR}/cuda/kernel.cu
   DEPENDS cuda/kernel.cu
   COMMENT "Compiling planted kernels with nvcc" VERBATIM)
-add_executable(kagent_runner_gpu_tests cuda_gpu_test.cpp ${launcher} ${kernels})
-target_link_libraries(kagent_runner_gpu_tests PRIVATE kagent_options kagent_runner GTest::gtest_main GTest::gmock)
-target_include_directories(kagent_runner_gpu_tests PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+kagent_gpu_test(runner SOURCES cuda_gpu_test.cpp ${launcher} ${kernels} LINKS kagent_runner)
 add_dependencies(kagent_runner_gpu_tests kagent_cuda_program)
 target_compile_definitions(kagent_runner_gpu_tests PRIVATE
   KAGENT_CANDIDATES="${CMAKE_CURRENT_BINARY_DIR}"
   KAGENT_KERNEL_RUNNER="$<TARGET_FILE:kagent_cuda_program>"
   KAGENT_CUDA_LAUNCHER="${launcher}"
   KAGENT_CUDA_KERNELS="${kernels}")
-gtest_discover_tests(kagent_runner_gpu_tests TEST_PREFIX "runner." DISCOVERY_MODE PRE_TEST
-  PROPERTIES LABELS gpu TIMEOUT 120 RUN_SERIAL ON)
