@@ -12,7 +12,7 @@ target_compile_definitions(kagent_fake_driver PRIVATE FAKE_DRIVER_VERSION=CUDA_V
 target_compile_definitions(kagent_old_fake_driver PRIVATE FAKE_DRIVER_VERSION=11040)
 kagent_test_candidate(fake_cuda ../fake_driver/candidate.cpp kagent_cuda_runtime)
 
-kagent_test(cuda_runner SOURCES cuda_runner_test.cpp geometry_test.cpp LINKS kagent_runner)
+kagent_test(cuda_runner SOURCES cuda_runner_test.cpp geometry_test.cpp sanitizer_test.cpp LINKS kagent_runner)
 add_dependencies(kagent_cuda_runner_tests kagent_cuda_program kagent_fake_driver kagent_old_fake_driver
   kagent_candidate_fake_cuda)
 target_compile_definitions(kagent_cuda_runner_tests PRIVATE

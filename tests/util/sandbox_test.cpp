@@ -65,6 +65,15 @@ TEST_F(Sandbox, shows_a_folder_under_another_name) {
   EXPECT_TRUE(fs::exists(path("shown/hidden/work/made")));
 }
 
+TEST_F(Sandbox, shows_devices_over_its_own) {
+  const fs::path marker = "/dev/shm/kagent-" + folder_.path().filename().string();
+  if (!(std::ofstream(marker) << "here")) GTEST_SKIP() << "/dev/shm cannot be written";
+  const std::string script = "cat " + marker.string() + "; ls -d /dev/null";
+  EXPECT_EQ(run_inside(script).standard_output, "/dev/null\n");
+  EXPECT_EQ(run_inside(script, {.devices = {"/dev/shm", "/dev/absent"}}).standard_output, "here/dev/null\n");
+  fs::remove(marker);
+}
+
 TEST_F(Sandbox, passes_streams_and_exit_status) {
   const Finished finished = run_inside("echo out; echo err >&2; exit 9");
   EXPECT_EQ(finished.standard_output, "out\n");

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/sanitizer.h"
+
+#include <cstdlib>
+#include <fstream>
+
+#include "runner/cuda_session.h"
+#include "util/files.h"
+
+namespace kagent::runner {
+namespace {
+
+using testing::HasSubstr;
+using Verdict = SanitizerResult::Verdict;
+
+// Stands in for compute-sanitizer: runs the program, and reports what the tool's name asks for.
+constexpr const char* kFakeSanitizer = R"(#!/bin/sh
+tool=$2
+while [ "${1#--}" != "$1" ]; do shift 2; done
+echo "========= COMPUTE-SANITIZER"
+"$@" || exit 1
+case $tool in
+  memcheck) echo "========= ERROR SUMMARY: 0 errors" ;;
+  racecheck)
+    echo "========= Error: Race reported between Write access and Read access"
+    echo "========= RACECHECK SUMMARY: 2 hazards displayed (2 errors, 0 warnings)";
+;
+  synccheck) echo "========= Error: The device is not supported" ;
+  ;
+esac
+)";
+
+class Sanitizer : public testing::TestWithParam<bool> {
+ protected:
+  static constexpr bool kSandboxed = true;
+
+  void SetUp() override {
+    if (GetParam() && !util::sandbox_state().available) GTEST_SKIP() << util::sandbox_state().description;
+    before_ = std::getenv("LD_LIBRARY_PATH") != nullptr ? std::getenv("LD_LIBRARY_PATH") : "";
+    ::setenv("LD_LIBRARY_PATH", KAGENT_FAKE_DRIVER, 1);
+    how_.sanitizer = folder_.path() / "compute-sanitizer";
+    how_.allow_unsandboxed = true;
+    std::ofstream(how_.sanitizer) << kFakeSanitizer;
+    std::filesystem::permissions(how_.sanitizer, std::filesystem::perms::owner_all);
+  }
+  void TearDown() override { ::setenv("LD_LIBRARY_PATH", before_.c_str(), 1); }
+
+  std::vector<SanitizerResult> check(int mode, const std::vector<SanitizerTool>& tools) {
+    const CudaRunnerOptions runner{.device = {},
+                                   .kernel_runner = kernel_runner(),
+                                   .sandbox = GetParam() ? util::sandbox_state() : util::SandboxState{}};
+    return sanitize({KAGENT_FAKE_CANDIDATE, "", ""}, launcher_parameters(), call_inputs(100, mode), tools, runner,
+                    how_);
+  }
+
+  const util::TemporaryFolder folder_{"sanitizer"};
+  std::string before_;
+  SanitizerOptions how_;
+};
+
+INSTANTIATE_TEST_SUITE_P(, Sanitizer, testing::Bool(), isolation_name);
+
+TEST_P(Sanitizer, each_tool_says_what_it_found_in_one_call) {
+  const auto results = check(kScale, {SanitizerTool::memcheck, SanitizerTool::racecheck, SanitizerTool::synccheck});
+  ASSERT_EQ(results.size(), 3U);
+  EXPECT_EQ(results[0].verdict, Verdict::clean) << results[0].detail;
+  EXPECT_EQ(results[1].verdict, Verdict::errors) << results[1].detail;
+  EXPECT_EQ(results[1].error_count, 2);
+  EXPECT_THAT(results[1].detail, HasSubstr("Race reported between"));
+  EXPECT_EQ(results[2].verdict, Verdict::unfinished) << "no summary is not 'passed'";
+  EXPECT_THAT(results[2].detail, HasSubstr("not supported"));
+}
+
+TEST_P(Sanitizer, a_call_that_does_not_end_well_is_no_pass) {
+  const auto results = check(kCrashes, {SanitizerTool::memcheck});
+  ASSERT_EQ(results.size(), 1U);
+  EXPECT_EQ(results[0].verdict, Verdict::unfinished);
+  EXPECT_THAT(results[0].detail, HasSubstr("SIGSEGV"));
+}
+
+TEST_P(Sanitizer, a_tool_that_is_not_installed_says_nothing_about_the_code) {
+  how_.sanitizer.clear();
+  const auto results = check(kScale, {SanitizerTool::initcheck});
+  ASSERT_EQ(results.size(), 1U);
+  EXPECT_EQ(results[0].verdict, Verdict::unfinished);
+  EXPECT_THAT(results[0].detail, HasSubstr("not installed"));
+}
+
+}  // namespace
+}  // namespace kagent::runner
