@@ -14,7 +14,7 @@ using testing::HasSubstr;
 using Verdict = SanitizerResult::Verdict;
 
 // Stands in for compute-sanitizer: runs the program, and reports what the tool's name asks for.
-constexpr const char* kFakeSanitizer = R"(#!/bin/sh
+constexpr const char* kFakeSanitizer = R"SH(#!/bin/sh
 tool=$2
 while [ "${1#--}" != "$1" ]; do shift 2; done
 echo "========= COMPUTE-SANITIZER"
@@ -28,7 +28,7 @@ case $tool in
   synccheck) echo "========= Error: The device is not supported" ;
   ;
 esac
-)";
+)SH";
 
 class Sanitizer : public testing::TestWithParam<bool> {
  protected:
