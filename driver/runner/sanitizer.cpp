@@ -81,7 +81,7 @@ SanitizerResult run_tool(SanitizerTool tool, const DeviceProcesses& processes, c
   auto started = processes.start_under(words, also, kernel ? runner.kernel_runner : binary.executable, limits);
   if (!started) return unfinished(tool, started.error().message);
 
-  std::string printed;
+  std::optional<util::Finished> finished;
   SessionKind kind;
   kind.blocks = kDeviceBlocks;
   if (kernel) {
@@ -91,10 +91,7 @@ SanitizerResult run_tool(SanitizerTool tool, const DeviceProcesses& processes, c
     kind.launch = binary.launch;
     kind.tunables = binary.tunables;
   }
-  const auto let_end = [&printed](RunnerProcess process) {
-    if (const auto finished = process.dismiss(kSummaryTime)) printed = finished->standard_output;
-  };
-  kind.give_back = let_end;
+  kind.give_back = [&finished](RunnerProcess process) { finished = process.dismiss(kSummaryTime); };
   kind.gives_back_ended = true;
   Result<RunResult> step;
   {
@@ -102,11 +99,15 @@ SanitizerResult run_tool(SanitizerTool tool, const DeviceProcesses& processes, c
     step = one_call(session, inputs);
   }
   if (!step) return unfinished(tool, step.error().message);
+  const std::string printed = finished ? finished->standard_output + finished->standard_error : std::string();
   const auto count = error_count(printed);
   if (count && *count > 0) return {tool, Verdict::errors, *count, first_report(printed)};
   if (step->outcome != Outcome::ok)
     return unfinished(tool, fmt::format("{}: {}", kagent::name(step->outcome), step->detail));
-  if (!count) return unfinished(tool, "the tool gave no summary: " + first_report(printed));
+  if (!finished) return unfinished(tool, "the tool did not end");
+  if (!count)
+    return unfinished(
+        tool, fmt::format("the tool gave no summary and ended with {}: {}", finished->code, first_report(printed)));
   return {tool, Verdict::clean, 0, {}};
 }
 

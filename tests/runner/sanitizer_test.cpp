@@ -23,10 +23,8 @@ case $tool in
   memcheck) echo "========= ERROR SUMMARY: 0 errors" ;;
   racecheck)
     echo "========= Error: Race reported between Write access and Read access"
-    echo "========= RACECHECK SUMMARY: 2 hazards displayed (2 errors, 0 warnings)";
-;
-  synccheck) echo "========= Error: The device is not supported" ;
-  ;
+    echo "========= RACECHECK SUMMARY: 2 hazards displayed (2 errors, 0 warnings)" ;;
+  synccheck) echo "========= Error: The device is not supported" ;;
 esac
 )SH";
 
