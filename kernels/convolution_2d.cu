@@ -49,7 +49,6 @@ constexpr int kFilter = 15;
 constexpr int kUnrollY = UNROLL_Y;
 constexpr int kUnrollX = UNROLL_X;
 constexpr int kOutputsX = BLOCK_X * TILE_X, kOutputsY = BLOCK_Y * TILE_Y;
-constexpr int kInputsX = kOutputsX + kFilter - 1, kInputsY = kOutputsY + kFilter - 1;
 
 // Adds the products of all outputs of a thread; read(y, x) gives the input at that distance from the first output's.
 template <class Read>
@@ -77,6 +76,7 @@ __global__ void __launch_bounds__(BLOCK_X* BLOCK_Y)
   const std::int64_t rows = std::int64_t{height} + kFilter - 1, columns = std::int64_t{width} + kFilter - 1;
   float sums[TILE_Y][TILE_X] = {};
 #if USE_SHARED
+  constexpr int kInputsX = kOutputsX + kFilter - 1, kInputsY = kOutputsY + kFilter - 1;
   __shared__ float tile[kInputsY][kInputsX + PAD];
   for (int y = threadIdx.y; y < kInputsY; y += BLOCK_Y)
     for (int x = threadIdx.x; x < kInputsX; x += BLOCK_X)
