@@ -222,6 +222,16 @@ std::string includes(const KernelSpec& spec) {
   return text;
 }
 
+// A path as a string literal.
+std::string quoted(const std::string& text) {
+  std::string literal = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') literal += '\\';
+    literal += c;
+  }
+  return literal + '"';
+}
+
 std::string namespace_of(const KernelSpec& spec) {
   const std::size_t colon = spec.entry.rfind("::");
   return colon == std::string::npos ? "" : spec.entry.substr(0, colon);
@@ -369,7 +379,7 @@ std::string launcher_source(const KernelSpec& spec, const std::string& kernel_te
   text += kGeometry;
   if (launch.shared_memory) text += kRaise;
   if (launch.cluster) text += kCluster;
-  text += "\n#line 1 \"" + source_name + "\"\n" + kernel_text;
+  text += "\n#line 1 " + quoted(source_name) + "\n" + kernel_text;
   if (!text.ends_with('\n')) text += '\n';
   return text + "#line 1 \"" + plain_name(spec) + ".cu\"\n" + opened(space) + declaration(spec) + "cudaError_t " +
          plain_name(spec) + "(" + parameter_list(spec, "kagent_") + ") {\n" + body(spec, launch) + "}\n" +

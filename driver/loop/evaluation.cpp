@@ -40,7 +40,8 @@ Result<Evaluated> evaluate_one(Workbench& bench, const Candidate& candidate,
   trial.candidate_hash = util::sha256(render(candidate, bench.context().request.source.filename().string()));
   trial.started = util::utc_now();
 
-  auto rejections = gate::inspect(candidate, bench.context().source_text, bench.spec());
+  auto rejections =
+      gate::inspect(candidate, bench.context().source_text, bench.spec(), bench.context().request.language);
   if (!rejections.empty()) {
     trial.outcome = Outcome::gate_rejected;
     trial.detail = fmt::format("{}: line {}: {}", rejections[0].rule, rejections[0].line, rejections[0].message);

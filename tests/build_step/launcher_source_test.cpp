@@ -79,6 +79,11 @@ TEST(LauncherSource, MessagesNameTheKernelsOwnLines) {
               HasSubstr("#line 1 \"softmax.cu\"\nfirst line\n#line 1 \"soft_max_launch.cu\"\n"));
 }
 
+TEST(LauncherSource, ANameWithQuotesStaysOneString) {
+  EXPECT_THAT(launcher_source(softmax_spec(), "", "/a \"b\"\\c.cu", launch_of("1", "1")),
+              HasSubstr("#line 1 \"/a \\\"b\\\"\\\\c.cu\"\n"));
+}
+
 TEST(LauncherSource, CallersSeeALauncherWithTheStreamInFront) {
   KernelSpec spec = softmax_spec();
   spec.launch = launch_of("1", "1");
