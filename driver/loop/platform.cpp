@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loop/platform.h"
 
+#include "loop/cuda_platform.h"
 #include "loop/dispatch_check.h"
 #include "toolchain/machine.h"
 
@@ -23,6 +24,7 @@ toolchain::HostToolchainOptions host_toolchain_options(const build_step::KernelC
 }
 
 Result<Platform> open_platform(const build_step::KernelContext& context, const WorkbenchOptions& options) {
+  if (context.request.language == Language::cuda) return open_cuda_platform(context, options);
   Platform platform;
   const auto tools = host_toolchain_options(context, options);
   platform.toolchain = toolchain::make_host_toolchain(tools);
