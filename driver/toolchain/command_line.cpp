@@ -9,6 +9,7 @@
 
 #include <unistd.h>
 
+#include "toolchain/nvcc_command.h"
 #include "util/files.h"
 #include "util/text.h"
 
@@ -163,6 +164,7 @@ Result<CompileCommand> parse_command_line(const fs::path& directory, Words words
 
   Words expanded;
   expand(directory, std::move(words), 0, expanded);
+  if (is_nvcc(*compiler)) expanded = canonical_nvcc_options(directory, expanded);
   bool has_input = false;
   CompileCommand command{directory, *std::move(compiler), options_of(directory, expanded, source, has_input)};
   if (!has_input)
@@ -199,6 +201,8 @@ std::string CompileCommand::standard() const {
 }
 
 bool CompileCommand::optimised() const {
+  // nvcc optimises device code unless it is told to make it fit for a debugger; its -O is the host compiler's.
+  if (is_nvcc(compiler)) return std::ranges::find(options, "-G") == options.end();
   bool result = false;
   for (const std::string& option : options)
     if (option.starts_with("-O")) result = option != "-O0" && option != "-Og";

@@ -17,7 +17,7 @@ struct CompileCommand {
 
   std::vector<std::string> definitions() const;  // "-DNAME=value", "-UNAME", in order, without NDEBUG and CMAKE_INTDIR
   std::string standard() const;                  // "gnu++20", or "default"
-  bool optimised() const;                        // an -O level other than -O0 (-Og counts as not optimised)
+  bool optimised() const;  // an -O level other than -O0 (-Og counts as not optimised); nvcc: unless it is -G
 };
 
 // The entry of `source` (and, under a multi-config generator, of `config`). Reads only that entry's text, since a

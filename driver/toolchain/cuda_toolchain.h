@@ -11,6 +11,9 @@
 
 namespace kagent::toolchain {
 
+// The device code alone, beside the program in the job's work folder.
+inline constexpr const char* kCubinName = "candidate.cubin";
+
 struct CudaToolchainOptions : ProgramOptions {
   // nvcc with cub takes 44 s on two slow cores.
   CudaToolchainOptions() { time_limit = std::chrono::minutes(3); }
@@ -31,9 +34,5 @@ std::unique_ptr<Toolchain> make_cuda_toolchain(CudaToolchainOptions options);
 // place of the build's.
 std::vector<std::string> cuda_compile_words(const CudaToolchainOptions& options, const std::filesystem::path& source,
                                             const std::filesystem::path& object);
-
-// Options without those that choose architectures, in every spelling that nvcc takes: -gencode, --generate-code, -arch,
-// --gpu-architecture, -code, --gpu-code, joined or with the value behind.
-std::vector<std::string> without_architectures(const std::vector<std::string>& options);
 
 }  // namespace kagent::toolchain

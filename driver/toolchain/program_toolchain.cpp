@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <system_error>
 
+#include "toolchain/diagnostic_kind.h"
 #include "toolchain/diagnostics.h"
 #include "util/hash.h"
 #include "util/text.h"
@@ -62,15 +64,6 @@ ToolProcess make_tool_process(const ProgramOptions& options) {
   return process;
 }
 
-// What messages count lines from: a rendered candidate has its tunables and its geometry on top, then "#line 1".
-std::string_view counted_text(std::string_view text) {
-  std::string_view rest = text;
-  while ((rest.starts_with("#define ") || rest.starts_with("#undef ") || rest.starts_with("//")) &&
-         rest.find('\n') != rest.npos)
-    rest.remove_prefix(rest.find('\n') + 1);
-  return rest.starts_with("#line 1 ") ? rest.substr(std::min(rest.find('\n'), rest.size() - 1) + 1) : text;
-}
-
 std::string explain_link_failure(const std::string& output) {
   const auto missing = undefined_references(output);
   if (missing.empty()) return {};
@@ -89,8 +82,25 @@ bool chooses_machine(const std::string& option) {
          option.starts_with("--sysroot=");
 }
 
+std::string_view counted_text(std::string_view text) {
+  std::string_view rest = text;
+  while ((rest.starts_with("#define ") || rest.starts_with("#undef ") || rest.starts_with("//")) &&
+         rest.find('\n') != rest.npos)
+    rest.remove_prefix(rest.find('\n') + 1);
+  return rest.starts_with("#line 1 ") ? rest.substr(std::min(rest.find('\n'), rest.size() - 1) + 1) : text;
+}
+
 std::string distilled(const std::string& output, std::string_view text, const fs::path& source) {
-  return distil(output, {counted_text(text), source.string(), source.filename().string()});
+  const DiagnosticsContext context{counted_text(text), source.string(), source.filename().string()};
+  std::string result = distil(output, context);
+  std::set<std::string> told;
+  for (const Diagnostic& diagnostic : diagnose(output, context)) {
+    const bool helps = diagnostic.kind == DiagnosticKind::pragma_macro ||
+                       diagnostic.kind == DiagnosticKind::shared_memory ||
+                       diagnostic.kind == DiagnosticKind::unsupported;
+    if (helps && told.insert(diagnostic.advice).second) result += "advice: " + diagnostic.advice + "\n";
+  }
+  return result;
 }
 
 CompileResult rejection(Outcome outcome, std::string diagnostics) {
@@ -133,6 +143,9 @@ Result<std::optional<CompileResult>> ProgramToolchain::make_object(Work& work) {
   const fs::path source = work.job.work_folder / work.source.filename();
   if (auto written = util::write_file_atomically(source, work.job.source_text); !written)
     return std::unexpected(written.error());
+  // nvcc's -lineinfo notes it in the object.
+  std::error_code ignored;
+  fs::last_write_time(source, fs::file_time_type{}, ignored);
   const auto finished = run(work, object_words(work));
   if (!finished) return std::unexpected(finished.error());
   if (!finished->ok()) return failed(work, *finished, "compiler");

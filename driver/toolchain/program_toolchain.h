@@ -85,7 +85,10 @@ class ProgramToolchain : public Toolchain {
 
 CompileResult rejection(Outcome outcome, std::string diagnostics);
 
-// Compiler output distilled, with the lines of a rendered candidate counted as its author counts them.
+// What messages count lines from: a rendered candidate has its tunables and its geometry on top, then "#line 1".
+std::string_view counted_text(std::string_view text);
+
+// Compiler output distilled, with lines counted like that and with advice where there is some.
 std::string distilled(const std::string& output, std::string_view text, const std::filesystem::path& source);
 
 // Whether an option has to be given to every compile of one program: it chooses the machine.

@@ -199,14 +199,6 @@ std::optional<std::vector<std::string>> parameter_types(const Symbol& symbol, co
   return types;
 }
 
-// The name without parameters, template arguments and namespaces.
-std::string last_name(std::string_view demangled) {
-  std::string_view name = demangled.substr(0, demangled.find_first_of("(<["));
-  if (const auto space = name.rfind(' '); space != name.npos) name.remove_prefix(space + 1);
-  if (const auto colon = name.rfind("::"); colon != name.npos) name.remove_prefix(colon + 2);
-  return std::string(name);
-}
-
 std::string list(const std::vector<std::string>& names) {
   constexpr std::size_t kMost = 8;
   std::string text;

@@ -2,6 +2,7 @@
 #include "toolchain/symbols.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -24,11 +25,18 @@ Line parse_line(std::string_view line) {
   return {line[space + 1], line.substr(space + 3)};
 }
 
+// Names that nvcc adds, some with a number made of the source's path; its anonymous namespaces are visible.
+bool is_of_nvcc(std::string_view name) {
+  return name.starts_with("__fatbinwrap") || name.starts_with("__cudaRegisterLinkedBinary") ||
+         name.starts_with("__nv_") || name.starts_with("hostRef") || name.find("__device_stub_") != name.npos ||
+         name.find("_GLOBAL__N__") != name.npos;
+}
+
 // Symbols that compilers add by themselves: exception tables, sanitizers, coverage.
 bool is_of_the_compiler(std::string_view name) {
   return name.starts_with("DW.ref.") || name.starts_with("__odr_asan") || name.starts_with("__gcov") ||
          name.starts_with("__llvm_") || name.starts_with("__clang_") || name.starts_with("__covrec_") ||
-         name.starts_with("__gnu_lto") || name.starts_with("__x86.");
+         name.starts_with("__gnu_lto") || name.starts_with("__x86.") || is_of_nvcc(name);
 }
 
 // Names that the linker would give to everybody in the process: C functions, operator new and delete, the runner's own.
@@ -39,8 +47,8 @@ bool is_of_the_process(std::string_view name) {
 }
 
 bool is_of_the_runner(std::string_view name) {
-  return name == "main" || name == "_start" || name == "kagent_call" || name == "kagent_entry" ||
-         name.starts_with("_ZN6kagent6runner");
+  return name == "main" || name == "_start" || name == "kagent_call" || name == "kagent_cuda_call" ||
+         name == "kagent_entry" || name.starts_with("_ZN6kagent6runner");
 }
 
 }  // namespace
@@ -55,6 +63,23 @@ std::vector<Symbol> parse_symbols(std::string_view mangled, std::string_view dem
       symbols.push_back({line.kind, std::string(line.name), std::string(shown.name)});
   }
   return symbols;
+}
+
+std::string last_name(std::string_view demangled) {
+  std::string_view name = demangled.substr(0, demangled.find_first_of("(<["));
+  if (const auto space = name.rfind(' '); space != name.npos) name.remove_prefix(space + 1);
+  if (const auto colon = name.rfind("::"); colon != name.npos) name.remove_prefix(colon + 2);
+  return std::string(name);
+}
+
+void mark_device_symbols(std::vector<Symbol>& symbols, const std::set<std::string>& device_functions) {
+  constexpr std::string_view kStub = "__device_stub_";
+  std::set<std::string, std::less<>> kernels;
+  for (const Symbol& symbol : symbols)
+    if (symbol.demangled.starts_with(kStub))
+      kernels.insert(symbol.demangled.substr(kStub.size(), symbol.demangled.find('(') - kStub.size()));
+  for (Symbol& symbol : symbols)
+    symbol.of_device = kernels.contains(symbol.mangled) || device_functions.contains(last_name(symbol.demangled));
 }
 
 bool take_readable_names(std::vector<Symbol>& symbols, const std::vector<Symbol>& known) {
@@ -77,7 +102,8 @@ std::string symbol_problem(const std::vector<Symbol>& symbols, const std::vector
   for (const Symbol& symbol : baseline)
     if (symbol.is_global()) in_baseline.insert(symbol.mangled);
   for (const Symbol& symbol : baseline)
-    if (symbol.is_strong() && !is_of_the_compiler(symbol.mangled) && !present.contains(symbol.mangled))
+    if (symbol.is_strong() && !symbol.of_device && !is_of_the_compiler(symbol.mangled) &&
+        !present.contains(symbol.mangled))
       return "the source no longer defines '" + util::clean(symbol.demangled, 200) +
              "', which the baseline has for other files";
   for (const Symbol& symbol : symbols) {
