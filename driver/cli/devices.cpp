@@ -5,6 +5,8 @@
 
 #include <fmt/core.h>
 
+#include "runner/cuda_runner.h"
+
 namespace kagent::cli {
 
 namespace fs = std::filesystem;
@@ -22,7 +24,7 @@ const Result<std::vector<Device>>& devices() {
     if (program.empty())
       return failure("kagent was built without CUDA",
                      "build it where the CUDA Toolkit is found, with -DKAGENT_CUDA=ON");
-    return failure(program.string() + " does not list devices");
+    return runner::probe_devices(program);
   }();
   return found;
 }
