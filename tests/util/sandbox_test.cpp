@@ -70,7 +70,9 @@ TEST_F(Sandbox, shows_devices_over_its_own) {
   if (!(std::ofstream(marker) << "here")) GTEST_SKIP() << "/dev/shm cannot be written";
   const std::string script = "cat " + marker.string() + "; ls -d /dev/null";
   EXPECT_EQ(run_inside(script).standard_output, "/dev/null\n");
-  EXPECT_EQ(run_inside(script, {.devices = {"/dev/shm", "/dev/absent"}}).standard_output, "here/dev/null\n");
+  SandboxView view;
+  view.devices = {"/dev/shm", "/dev/absent"};
+  EXPECT_EQ(run_inside(script, view).standard_output, "here/dev/null\n");
   fs::remove(marker);
 }
 
