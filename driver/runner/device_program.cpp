@@ -77,7 +77,7 @@ std::vector<fs::path> driver_folders() {
 fs::path folder_of_library(const std::string& library) {
   for (const fs::path& folder : folders_of(std::getenv("LD_LIBRARY_PATH")))
     if (has(folder, library)) return folder;
-  if (const fs::path cached = folder_in_loaders_cache(library); !cached.empty()) return cached;
+  if (fs::path cached = folder_in_loaders_cache(library); !cached.empty()) return cached;
   for (const char* folder : kDriverFolders)
     if (has(folder, library)) return folder;
   return {};
