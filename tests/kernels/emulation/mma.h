@@ -3,6 +3,9 @@
 // whole of a fragment, the others have nothing: what a kernel does with single elements of fragments is not understood.
 #pragma once
 
+#include <cstdlib>
+#include <type_traits>
+
 #include "cuda_fp16.h"
 
 namespace nvcuda::wmma {
