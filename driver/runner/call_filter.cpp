@@ -51,10 +51,10 @@ constexpr std::array kForbiddenWithDevice{
     "pidfd_getfd", "pidfd_send_signal", "unshare", "setns", "personality", "setrlimit", "ioprio_set", "shmget",
     "msgget", "semget", "mq_open", "memfd_secret",
     // Files.
-    "unlink", "unlinkat", "rename", "renameat", "renameat2", "mkdir", "mkdirat", "rmdir", "link", "linkat", "symlink",
-    "symlinkat", "mknod", "mknodat", "chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown",
-    "fchownat", "truncate", "utime", "utimes", "utimensat", "futimesat", "setxattr", "lsetxattr", "fsetxattr",
-    "removexattr", "lremovexattr", "fremovexattr", "name_to_handle_at", "open_by_handle_at",
+    "rename", "renameat", "renameat2", "mkdir", "mkdirat", "rmdir", "link", "linkat", "symlink", "symlinkat", "mknod",
+    "mknodat", "chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "truncate", "utime",
+    "utimes", "utimensat", "futimesat", "setxattr", "lsetxattr", "fsetxattr", "removexattr", "lremovexattr",
+    "fremovexattr", "name_to_handle_at", "open_by_handle_at",
     // The machine.
     "mount", "umount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree", "fsopen", "fsmount", "fsconfig",
     "fspick", "mount_setattr", "bpf", "perf_event_open", "io_uring_setup", "io_uring_enter", "io_uring_register",
@@ -193,7 +193,9 @@ Result<std::string> device_start_filter() {
 Result<std::string> device_call_filter() {
   Filter filter;
   refuse_with_device(filter, true);
-  for (const char* name : {"execve", "execveat", "seccomp", "tkill", "rt_sigqueueinfo"}) filter.forbid(name);
+  // CUDA's initialisation removes the socket that it makes in /tmp, and fails where it may not.
+  for (const char* name : {"unlink", "unlinkat", "execve", "execveat", "seccomp", "tkill", "rt_sigqueueinfo"})
+    filter.forbid(name);
   filter.forbid("kill");
   filter.forbid("tgkill", is_not(0, protocol::kOwnPidPlaceholder));
   filter.forbid("rt_sigaction", is(0, SIGSYS), is_not(1, 0));
