@@ -52,7 +52,9 @@ Has the build compile the best tested version of one kernel instead of its sourc
   cross-compiling, ``MISSING`` and ``ALWAYS`` act as ``PICK``. Default: ``KAGENT_TUNE``, else ``MISSING``.
 
 ``PROPOSER``
-  Who proposes changes: ``search``, the built-in search over the tunables. Default: ``KAGENT_PROPOSER``.
+  Who proposes changes: ``search``, the built-in search over the tunables; ``model``, the language models that are
+  configured (``openai``, ``anthropic`` and ``command`` say of what kind ``KAGENT_MODEL`` is); or ``replay``, recorded
+  answers of models. docs/agents.md tells how models are configured. Default: ``KAGENT_PROPOSER``.
 
 ``ROUNDS``, ``WIDTH``
   How many rounds a tuning has, and how many candidates a round tries.
@@ -73,6 +75,11 @@ Two cache variables have no argument, since they are a matter of the machine and
 bubblewrap. ``KAGENT_TUNE_CONFIG`` is the configuration whose flags candidates are compiled with under a
 multi-config generator (default: Release where there is one, else the first).
 
+``KAGENT_MODEL``, ``KAGENT_DRAFT_MODEL``, ``KAGENT_REFINE_MODEL``, ``KAGENT_MODEL_API``, ``KAGENT_MODEL_URL`` and
+``KAGENT_MODEL_KEY`` (where the key is: ``env:NAME`` or ``file:PATH``, never the key), ``KAGENT_TOKEN_BUDGET`` and
+``KAGENT_MONEY_BUDGET`` say which language model is asked and how much it may use. Environment variables of the same names
+serve where these are empty.
+
 Targets made: ``<kernel>-tune``, and once a build tree ``kagent-tune``, ``kagent-verify`` and ``kagent-report``.
 #]=======================================================================]
 include_guard(GLOBAL)
@@ -81,6 +88,14 @@ cmake_policy(VERSION 3.25)
 set(KAGENT_TUNE "MISSING" CACHE STRING "What a build does with kernels: PICK, MISSING or ALWAYS")
 set_property(CACHE KAGENT_TUNE PROPERTY STRINGS PICK MISSING ALWAYS)
 set(KAGENT_PROPOSER "search" CACHE STRING "Who proposes changes to kernels")
+set(KAGENT_MODEL "" CACHE STRING "Language model of both roles: a configured name, or the provider's")
+set(KAGENT_DRAFT_MODEL "" CACHE STRING "Language model that drafts")
+set(KAGENT_REFINE_MODEL "" CACHE STRING "Language model that refines")
+set(KAGENT_MODEL_API "" CACHE STRING "Protocol of KAGENT_MODEL: openai or anthropic")
+set(KAGENT_MODEL_URL "" CACHE STRING "Base URL of KAGENT_MODEL")
+set(KAGENT_MODEL_KEY "" CACHE STRING "Where the key of KAGENT_MODEL is: env:NAME or file:PATH")
+set(KAGENT_TOKEN_BUDGET "" CACHE STRING "Tokens that models may use in a tuning")
+set(KAGENT_MONEY_BUDGET "" CACHE STRING "Money that models may cost in a tuning")
 set(KAGENT_ROUNDS "6" CACHE STRING "Rounds of a tuning")
 set(KAGENT_WIDTH "8" CACHE STRING "Candidates a round")
 set(KAGENT_TIME_BUDGET "5m" CACHE STRING "Wall time of a tuning: 90, 90s, 5m, 1h")
@@ -91,6 +106,8 @@ set(KAGENT_TUNE_CONFIG "" CACHE STRING "Configuration that candidates are compil
 option(KAGENT_REQUIRE_TUNED "Fail the build where no variant matches" OFF)
 option(KAGENT_REMOTE_VARIANTS "Also consider variant branches of remotes" OFF)
 option(KAGENT_ALLOW_UNSANDBOXED "Tune without bubblewrap" OFF)
+mark_as_advanced(KAGENT_MODEL KAGENT_DRAFT_MODEL KAGENT_REFINE_MODEL KAGENT_MODEL_API KAGENT_MODEL_URL KAGENT_MODEL_KEY
+  KAGENT_TOKEN_BUDGET KAGENT_MONEY_BUDGET)
 mark_as_advanced(KAGENT_PROPOSER KAGENT_ROUNDS KAGENT_WIDTH KAGENT_MIN_GAIN KAGENT_TUNE_CONFIG
   KAGENT_REMOTE_VARIANTS KAGENT_ALLOW_UNSANDBOXED)
 

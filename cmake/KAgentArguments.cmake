@@ -252,8 +252,15 @@ function(_kagent_resolve_settings)
   set(kagent_TUNE ${value} PARENT_SCOPE)
 
   _kagent_setting(PROPOSER)
-  if(NOT value STREQUAL "search")
-    _kagent_fail("${origin} \"${value}\" is not a proposer of this version of kagent." "use search")
+  set(proposers search model openai anthropic command replay)
+  if(NOT value IN_LIST proposers)
+    list(JOIN proposers ", " proposers)
+    _kagent_fail("${origin} \"${value}\" is not a proposer." "use search, or one of ${proposers}")
+  endif()
+  # It would be read by whoever reads the build folder.
+  if(KAGENT_MODEL_KEY AND NOT KAGENT_MODEL_KEY MATCHES "^(env|file):.")
+    _kagent_fail("KAGENT_MODEL_KEY is not where a key is (what it holds is not shown)."
+      "-DKAGENT_MODEL_KEY=env:NAME or file:PATH; and take the key out of CMakeCache.txt")
   endif()
   set(kagent_PROPOSER ${value} PARENT_SCOPE)
 

@@ -65,7 +65,17 @@ function(_kagent_write_request)
     _kagent_json_string("${text_${field}}" value)
     string(APPEND content "  \"${field}\": ${value},\n")
   endforeach()
+  set(settings "")
+  foreach(name IN ITEMS
+      MODEL DRAFT_MODEL REFINE_MODEL MODEL_API MODEL_URL MODEL_KEY TOKEN_BUDGET MONEY_BUDGET)
+    if(NOT "${KAGENT_${name}}" STREQUAL "")
+      _kagent_json_string("${KAGENT_${name}}" value)
+      list(APPEND settings "\"${name}\": ${value}")
+    endif()
+  endforeach()
+  list(JOIN settings ", " settings)
   string(APPEND content
+    "  \"model_settings\": {${settings}},\n"
     "  \"outputs\": [\n${outputs}\n  ],\n"
     "  \"rounds\": ${kagent_ROUNDS},\n"
     "  \"width\": ${kagent_WIDTH},\n"

@@ -49,6 +49,8 @@ KernelRequest parse(const json& root) {
     request.outputs.push_back(
         {output.at("architecture").get<std::string>(), output.at("generated").get<std::string>()});
   request.proposer = root.at("proposer").get<std::string>();
+  if (const auto settings = root.find("model_settings"); settings != root.end())
+    request.model_settings = settings->get<std::map<std::string, std::string>>();
   request.rounds = root.at("rounds").get<int>();
   request.width = root.at("width").get<int>();
   request.time_budget = std::chrono::seconds(root.at("time_budget_s").get<long>());

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,7 @@ struct KernelRequest {
   std::vector<BuildOutput> outputs;        // at least one
   TuneMode tune = TuneMode::missing;
   std::string proposer = "search";
+  std::map<std::string, std::string> model_settings = {};  // of cache variables, without the prefix KAGENT_: MODEL, ...
   int rounds = 6;
   int width = 8;  // candidates a round
   std::chrono::seconds time_budget{300};

@@ -53,6 +53,17 @@ TEST_F(Request, SaysTheLanguageOfTheSource) {
   EXPECT_THAT(request.error().message, HasSubstr("language"));
 }
 
+TEST_F(Request, CarriesTheSettingsOfModels) {
+  std::string text = request_text("softmax", "ops");
+  EXPECT_TRUE(load_request(write("ops", "softmax", text))->model_settings.empty());
+  text.insert(1, R"("model_settings": {"MODEL": "qwen", "MODEL_URL": "http://localhost:8080/v1"}, )");
+  auto request = load_request(write("ops", "softmax", text));
+  ASSERT_TRUE(request) << request.error().message;
+  EXPECT_EQ(request->model_settings.at("MODEL"), "qwen");
+  text.replace(text.find("\"qwen\""), 6, "7");
+  EXPECT_FALSE(load_request(write("ops", "softmax", text)));
+}
+
 TEST_F(Request, OfAnotherFormatIsRefused) {
   std::string text = request_text("softmax", "ops");
   text.replace(text.find("1"), 1, "2");

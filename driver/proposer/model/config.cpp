@@ -35,7 +35,8 @@ class Settings {
 
   std::optional<std::string> find(const std::string& name) const {
     const auto given = sources_.settings.find(name);
-    if (given != sources_.settings.end() && !given->second.empty()) return given->second;
+    const bool as_configured = name == "MODEL_API" && given != sources_.settings.end() && given->second == "model";
+    if (given != sources_.settings.end() && !given->second.empty() && !as_configured) return given->second;
     return variable("KAGENT_" + name);
   }
 

@@ -79,7 +79,7 @@ using Environment = std::function<std::optional<std::string>(const std::string& 
 // Where the configuration is looked for; each earlier one wins.
 struct ConfigSources {
   // From the command line or cache variables, without the prefix KAGENT_: MODEL, DRAFT_MODEL, REFINE_MODEL, MODEL_API,
-  // MODEL_URL, MODEL_KEY, TOKEN_BUDGET, MONEY_BUDGET. Empty values count as not given.
+  // MODEL_URL, MODEL_KEY, TOKEN_BUDGET, MONEY_BUDGET. Empty values count as not given, and a MODEL_API of "model", too.
   std::map<std::string, std::string> settings;
   // Of the environment, where the same names have the prefix. Null: the process's own.
   Environment environment;

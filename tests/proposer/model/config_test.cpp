@@ -122,6 +122,7 @@ TEST(ModelsConfigFile, settings_alone_describe_a_model) {
       Machine("", "", {{"KAGENT_API_KEY", kTestKey}}).get({{"MODEL", "m"}, {"MODEL_API", "openai"}});
   EXPECT_EQ(hosted.draft.key, "env:KAGENT_API_KEY");
   EXPECT_EQ(Machine("", "").get({{"MODEL", "m"}, {"MODEL_API", "anthropic"}}).draft.key, "env:ANTHROPIC_API_KEY");
+  EXPECT_EQ(Machine(kTwoModels, "").get({{"MODEL", "strong"}, {"MODEL_API", "model"}}).draft.model, "big");
 }
 
 TEST(ModelsConfigFile, the_users_word_counts_before_the_projects) {
