@@ -7,7 +7,6 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
-#include <x86intrin.h>
 #endif
 
 namespace kagent::runner {
@@ -21,10 +20,11 @@ std::uint64_t monotonic_ticks();
 inline std::uint64_t ticks([[maybe_unused]] protocol::TickSource source) {
 #if defined(__x86_64__)
   if (source == protocol::TickSource::time_stamp_counter) {
-    // Intel SDM, RDTSC: LFENCE before waits for earlier instructions, after keeps later ones from starting.
-    _mm_lfence();
-    const std::uint64_t now = __rdtsc();
-    _mm_lfence();
+    // Intel SDM, RDTSC: LFENCE before waits for earlier instructions, after keeps later ones from starting. Not by
+    // <x86intrin.h>: that of GCC 13 does not compile in a freestanding program.
+    __builtin_ia32_lfence();
+    const std::uint64_t now = __builtin_ia32_rdtsc();
+    __builtin_ia32_lfence();
     return now;
   }
 #elif defined(__aarch64__)
