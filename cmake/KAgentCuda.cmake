@@ -55,10 +55,11 @@ function(_kagent_target_architectures result newest)
   endif()
 endfunction()
 
-# kagent_levels and kagent_main, as for C++. An architecture that is the target's only one needs no dispatcher.
+# kagent_levels and kagent_main, as for C++, and kagent_newest: whose PTX the baseline gets beside a dispatcher. An architecture that is the target's only one needs no dispatcher.
 function(_kagent_resolve_cuda_levels)
   _kagent_setting(ARCHITECTURES)
   _kagent_target_architectures(own newest)
+  set(kagent_newest "${newest}" PARENT_SCOPE)
   if(NOT DEFINED arg_ARCHITECTURES)
     list(FILTER value INCLUDE REGEX "^(sm_)?[0-9]+[af]?$")
   endif()
@@ -138,10 +139,9 @@ endfunction()
 
 # The baseline serves every other device, newer ones through PTX.
 function(_kagent_finish_cuda_dispatcher)
-  _kagent_target_architectures(own newest)
-  if(newest)
+  if(kagent_newest)
     set_property(SOURCE "${kagent_generated}" TARGET_DIRECTORY ${kagent_target} APPEND PROPERTY
-      COMPILE_OPTIONS "--generate-code=arch=compute_${newest},code=[compute_${newest}]")
+      COMPILE_OPTIONS "--generate-code=arch=compute_${kagent_newest},code=[compute_${kagent_newest}]")
   endif()
 endfunction()
 

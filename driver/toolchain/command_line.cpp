@@ -83,15 +83,20 @@ Result<fs::path> resolve_compiler(const fs::path& directory, const std::string& 
   return failure("the compiler '" + word + "' of the compile database is not in PATH", "configure the build again");
 }
 
-// A compiler takes @file as the words in it, and literally if there is no such file.
+// A compiler takes @file as the words in it, and literally if there is no such file; nvcc calls it --options-file.
 void expand(const fs::path& directory, Words words, int depth, Words& expanded) {
-  for (std::string& word : words) {
-    const bool response = word.size() > 1 && word.front() == '@' && depth < kDeepestResponseFile;
-    const auto contents = response ? util::read_file(directory / word.substr(1)) : Result<std::string>(failure(""));
-    if (contents)
-      expand(directory, util::split_shell_words(*contents), depth + 1, expanded);
-    else
-      expanded.push_back(std::move(word));
+  const auto take = [&](const std::string& file) {
+    if (depth >= kDeepestResponseFile) return false;
+    const auto contents = util::read_file(directory / file);
+    if (contents) expand(directory, util::split_shell_words(*contents), depth + 1, expanded);
+    return contents.has_value();
+  };
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool named = (words[i] == "--options-file" || words[i] == "-optf") && i + 1 < words.size();
+    if (named && take(words[i + 1]))
+      ++i;
+    else if (words[i].size() <= 1 || words[i].front() != '@' || !take(words[i].substr(1)))
+      expanded.push_back(std::move(words[i]));
   }
 }
 

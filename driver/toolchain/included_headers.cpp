@@ -56,8 +56,13 @@ bool lies_in(const fs::path& file, const fs::path& folder) {
 // Folders whose headers belong to the machine: the system's, and those that the options call so.
 std::vector<fs::path> system_folders(const CompileCommand& command) {
   std::vector<fs::path> folders{"/usr", "/lib", "/lib64", command.compiler.parent_path().parent_path()};
-  for (std::size_t i = 0; i + 1 < command.options.size(); ++i)
-    if (command.options[i] == "-isystem") folders.push_back(command.directory / command.options[i + 1]);
+  for (std::size_t i = 0; i < command.options.size(); ++i) {
+    const std::string& option = command.options[i];
+    if (option == "-isystem" && i + 1 < command.options.size())
+      folders.push_back(command.directory / command.options[i + 1]);
+    else if (option.starts_with("-isystem="))  // as CMake writes it for nvcc
+      folders.push_back(command.directory / option.substr(9));
+  }
   return folders;
 }
 

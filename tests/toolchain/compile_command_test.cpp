@@ -98,6 +98,20 @@ TEST_F(Database, expands_response_files_within_each_other) {
               ElementsAre("-I/s/a", "-DX=\"q\"", "-O2", "-DY=a b", "@missing.rsp"));
 }
 
+TEST_F(Database, expands_the_options_file_in_which_cmake_puts_include_folders_for_nvcc) {
+  const fs::path nvcc = folder_.path() / "nvcc";
+  ASSERT_TRUE(util::write_file_atomically(nvcc, "#!/bin/sh\n"));
+  ASSERT_TRUE(util::write_file_atomically(folder_.path() / "includes.rsp", "-I/s/inc -I\"/s/sp ace\" -isystem=/t"));
+  const std::string command = nvcc.string() + " -forward-unknown-to-host-compiler -DA=1 --options-file " +
+                              (folder_.path() / "includes.rsp").string() +
+                              " --generate-code=arch=compute_90,code=[sm_90] -x cu -rdc=true -c /s/a.cu -o a.cu.o";
+  EXPECT_THAT(options(command, "/s/a.cu"),
+              ElementsAre("-forward-unknown-to-host-compiler", "-DA=1", "-I/s/inc", "-I/s/sp ace", "-isystem=/t",
+                          "--generate-code=arch=compute_90,code=[sm_90]", "-x", "cu", "-rdc=true"));
+  EXPECT_THAT(options(nvcc.string() + " --options-file missing.rsp -c /s/a.cu", "/s/a.cu"),
+              ElementsAre("--options-file", "missing.rsp"));
+}
+
 TEST_F(Database, ends_on_a_response_file_that_names_itself) {
   ASSERT_TRUE(
       util::write_file_atomically(folder_.path() / "loop.rsp", "-O2 @" + (folder_.path() / "loop.rsp").string()));

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+# generators: Ninja, Unix Makefiles
+use_cuda_template()
+write(kernels/shift.cu [[
+#include "tile.h"
+
+#ifndef BLOCK
+#define BLOCK 64
+#endif
+
+namespace moving {
+
+__global__ void shift(const float* x, float* y, int n) {
+  const int i = blockIdx.x * BLOCK + threadIdx.x;
+  if (i < n) y[i] = x[i] + kFactor;
+}
+
+}  // namespace moving
+]])
+write(golden/shift/kernel.json [[{
+  "kernel": "shift", "style": "kernel", "entry": "moving::shift",
+  "launch": {"grid": ["ceil_div(n, BLOCK)"], "block": ["BLOCK"]},
+  "parameters": [
+    {"name": "x", "kind": "input", "dtype": "float32", "shape": ["n"]},
+    {"name": "y", "kind": "output", "dtype": "float32", "shape": ["n"]},
+    {"name": "n", "kind": "size", "dtype": "int32"}
+  ],
+  "cases": [{"name": "usual", "sizes": {"n": 20000}, "timed": true}],
+  "reference": {"source": "reference.cpp", "function": "shift_reference"},
+  "tunables": {"BLOCK": [64, 128]}
+}
+]])
+write(golden/shift/reference.cpp "void shift_reference(const double* x, double* y, int n);\n")
+# What calls it: a source of the target itself, and one that only links it.
+replace(CMakeLists.txt "ops.cpp kernels/scale.cu)" "ops.cpp kernels/shift.cu)\ntarget_include_directories(ops PUBLIC \${CUDAToolkit_INCLUDE_DIRS})")
+replace(CMakeLists.txt "find_package(KAgent CONFIG REQUIRED)" "find_package(KAgent CONFIG REQUIRED)\nfind_package(CUDAToolkit REQUIRED)")
+set(source [[
+#include "shift_launch.h"
+int NAME() { return moving::shift_launch(nullptr, nullptr, nullptr, 4) != cudaSuccess; }
+]])
+string(REPLACE NAME ops text "${source}")
+write(ops.cpp "${text}")
+string(REPLACE NAME other text "${source}")
+write(main.cpp "#include <cstdio>\n${text}int ops();\nint main() { std::printf(\"%d %d failed\\n\", ops(), other()); }\n")
+call("shift TARGET ops SOURCE kernels/shift.cu GOLDEN golden/shift")
+configure()
+build()
+expect_compiled(main.cpp ops.cpp shift.cu)
+expect_symbol(app "T moving::shift_launch(CUstream_st*, float const*, float*, int)")
+# Without a device the launch says so.
+expect_program("1 1 failed")
+expect_nothing_to_do()
+
+# The header is the same, so its users are left alone.
+file_variant(shift sm_90 "BLOCK 64" "BLOCK 128")
+build()
+expect_compiled(shift.cu)
+expect_nothing_to_do()
+
+# The same variant beside a dispatcher.
+call("shift TARGET ops SOURCE kernels/shift.cu GOLDEN golden/shift ARCHITECTURES 80 90")
+configure()
+build()
+expect_output("kagent: shift (ops, sm_80): baseline")
+expect_output("kagent: shift (ops, sm_90): variants/shift/sm_90, 2.00x")
+expect_symbol(app "i moving::shift_launch(CUstream_st*, float const*, float*, int)")
+expect_symbol(app "T kagent_ops_shift_sm_90")
+expect_device_code("${BUILD}/kagent/ops/shift/sm_90/shift.o" sm_90)
+expect_program("1 1 failed")
+expect_nothing_to_do()
