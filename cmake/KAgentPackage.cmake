@@ -32,6 +32,13 @@ if(KAGENT_CUDA)
   set_target_properties(kagent_cuda_program PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${prefix}/libexec/kagent")
 endif()
 
+# What the program looks for beside itself is built with it, also where the whole is left out of "all".
+foreach(part IN ITEMS kagent_cuda_runtime kagent_cuda_program kagent_nvrtc_worker)
+  if(TARGET ${part})
+    add_dependencies(kagent ${part})
+  endif()
+endforeach()
+
 set(package "${PROJECT_BINARY_DIR}/lib/cmake/KAgent")
 set(kagent_program bin/kagent)
 set(kagent_runtime lib/kagent/libkagent_runner.a)
