@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <string_view>
 
 #include <fmt/core.h>
 
@@ -26,13 +27,23 @@ std::string identifier(const std::string& text) {
   return result;
 }
 
-std::string include_line(const fs::path& source) {
+std::string quoted(const fs::path& file) {
   std::string escaped;
-  for (char character : source.string()) {
+  for (char character : file.string()) {
     if (character == '"' || character == '\\') escaped += '\\';
     escaped += character;
   }
-  return "#include \"" + escaped + "\"\n";
+  return "\"" + escaped + "\"";
+}
+
+std::string include_line(const fs::path& source) {
+  return "#include " + quoted(source) + "\n";
+}
+
+// #line 1 "softmax.cu", and not a path.
+bool is_line_of_a_plain_name(std::string_view line) {
+  const std::size_t quote = line.find('"');
+  return line.starts_with("#line ") && quote != line.npos && !line.substr(quote + 1).starts_with('/');
 }
 
 // Features of a level that both GCC and Clang can ask for (System V ABI, x86-64 micro-architecture levels).
@@ -53,6 +64,19 @@ std::string supported(const std::string& level) {
 
 std::string baseline_source(const fs::path& source) {
   return kNotice + include_line(source);
+}
+
+std::string with_own_lines(const std::string& text, const fs::path& generated) {
+  std::string result;
+  std::size_t begin = 0;
+  for (int number = 1; begin < text.size(); ++number) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string line = text.substr(begin, end - begin);
+    result += is_line_of_a_plain_name(line) ? fmt::format("#line {} {}", number + 1, quoted(generated)) : line;
+    if (end < text.size()) result += '\n';
+    begin = end + 1;
+  }
+  return result;
 }
 
 std::string isolated_name(const std::string& target, const std::string& kernel, const std::string& architecture) {

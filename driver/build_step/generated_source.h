@@ -26,6 +26,11 @@ struct RenamedBaseline {
 };
 RenamedBaseline renamed_baseline(const std::filesystem::path& source, const std::string& entry);
 
+// `text` as the build compiles it at `generated`: #line directives without a folder, such as a variant has below its
+// tunables, name `generated` and the line where they are. nvcc counts the file of a directive among what a source
+// includes, and a build would compile again every time what includes a file that is not there.
+std::string with_own_lines(const std::string& text, const std::filesystem::path& generated);
+
 // The symbol under which a level's variant is linked: unique over targets, kernels and levels.
 std::string isolated_name(const std::string& target, const std::string& kernel, const std::string& architecture);
 

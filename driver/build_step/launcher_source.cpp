@@ -21,7 +21,7 @@ struct KagentExact {
   static inline thread_local bool fault = false;
   std::int64_t value;
   constexpr KagentExact(std::int64_t number) : value(number) {}
-  explicit operator bool() const { return value != 0; }
+  [[maybe_unused]] explicit operator bool() const { return value != 0; }
   [[maybe_unused]] friend KagentExact operator-(KagentExact a) { return KagentExact{0} - a; }
   [[maybe_unused]] friend KagentExact operator+(KagentExact a, KagentExact b) {
     fault |= __builtin_add_overflow(a.value, b.value, &a.value);

@@ -47,6 +47,11 @@ Result<void> write(const fs::path& file, const std::string& text) {
   return {};
 }
 
+// What a compiler of the build reads.
+Result<void> write_source(const Pick& pick, const fs::path& file, const std::string& text) {
+  return write(file, pick.request.language == Language::cuda ? with_own_lines(text, file) : text);
+}
+
 // The function that other files call: of style "kernel" the generated launcher.
 std::string called_function(const KernelSpec& spec) {
   return spec.style == Style::kernel ? launch_function(spec) : spec.entry;
@@ -116,10 +121,11 @@ Result<void> write_dispatch(const Pick& pick, const BuildOutput& main) {
     levels.push_back(
         {choice.architecture, isolated_name(pick.request.target, pick.request.kernel, choice.architecture)});
   }
-  if (levels.empty()) return write(main.generated, baseline_text(pick.contexts.front()));
-  const Dispatcher texts = dispatcher(pick, levels, symbol);
+  // Without variants the file is there all the same, since the build's rule names it.
+  const Dispatcher texts = levels.empty() ? Dispatcher{baseline_text(pick.contexts.front()), "// Nothing to choose.\n"}
+                                          : dispatcher(pick, levels, symbol);
   if (auto done = write(main.generated.parent_path() / "dispatch.inc", texts.resolver); !done) return done;
-  return write(main.generated, texts.source);
+  return write_source(pick, main.generated, texts.source);
 }
 
 // Of style "kernel": what callers of the launcher include.
@@ -181,7 +187,7 @@ Result<void> write_sources(const Pick& pick) {
     std::string text = choice.variant ? variant_text(pick.contexts[i], *choice.variant)
                        : main         ? "// Written by kagent: no variant for this architecture.\n"
                                       : baseline_text(pick.contexts[i]);
-    if (auto done = write(pick.contexts[i].generated, text); !done) return done;
+    if (auto done = write_source(pick, pick.contexts[i].generated, text); !done) return done;
   }
   if (main)
     if (auto done = write_dispatch(pick, *main); !done) return done;

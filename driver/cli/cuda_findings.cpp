@@ -24,7 +24,7 @@ bool runs(const fs::path& file) {
   return fs::is_regular_file(file, error) && ::access(file.c_str(), X_OK) == 0;
 }
 
-// A program of the toolkit, in PATH or where it is usually installed; else just its name, which then does not run.
+// A program of the toolkit, in PATH or where it is usually installed; empty if it is in neither.
 std::string find_program(const std::string& name) {
   const char* path = std::getenv("PATH");
   std::string_view rest = path != nullptr ? path : "";
@@ -35,7 +35,13 @@ std::string find_program(const std::string& name) {
   }
   for (const char* folder : {"bin", "compute-sanitizer"})
     if (const fs::path file = fs::path(kUsualToolkit) / folder / name; runs(file)) return file.string();
-  return name;
+  return {};
+}
+
+Finding toolkit_program(const std::string& name, const std::string& without, VersionLine line) {
+  const std::string program = find_program(name);
+  if (program.empty()) return {name, false, fmt::format("neither in PATH nor in {}", kUsualToolkit), without};
+  return tool(name, {program, "--version"}, without, line);
 }
 
 Finding own_program(const std::string& part, const std::string& name, const std::string& without) {
@@ -77,18 +83,16 @@ Finding cupti(const std::string& nvcc) {
 }  // namespace
 
 std::vector<Finding> cuda_findings() {
-  const std::string nvcc = find_program("nvcc");
-  return {tool("nvcc", {nvcc, "--version"}, "projects with CUDA kernels cannot be built or tuned", VersionLine::last),
+  const char* no_statistics = "with neither cuobjdump nor nvdisasm there are no statistics of instructions";
+  return {toolkit_program("nvcc", "projects with CUDA kernels cannot be built or tuned", VersionLine::last),
           own_program("NVRTC worker", "kagent-nvrtc-worker", "kernels of style \"kernel\" are not tuned"),
           own_program("CUDA runner", "kagent-cuda-runner", "CUDA kernels are not tuned"),
           gpus(),
-          tool("compute-sanitizer", {find_program("compute-sanitizer"), "--version"},
-               "finalists are not looked at for races and accesses outside of buffers"),
-          tool("cuobjdump", {find_program("cuobjdump"), "--version"}, "without nvdisasm: no statistics of instructions",
-               VersionLine::last),
-          tool("nvdisasm", {find_program("nvdisasm"), "--version"}, "without cuobjdump: no statistics of instructions",
-               VersionLine::last),
-          cupti(nvcc)};
+          toolkit_program("compute-sanitizer", "finalists are not looked at for races and accesses outside of buffers",
+                          VersionLine::first),
+          toolkit_program("cuobjdump", no_statistics, VersionLine::last),
+          toolkit_program("nvdisasm", no_statistics, VersionLine::last),
+          cupti(find_program("nvcc"))};
 }
 
 }  // namespace kagent::cli

@@ -18,6 +18,13 @@ TEST(GeneratedSource, BaselineIsIncludedByItsPath) {
   EXPECT_THAT(baseline_source("/project/a \"b\".cpp"), HasSubstr("#include \"/project/a \\\"b\\\".cpp\"\n"));
 }
 
+TEST(GeneratedSource, LinesOfAPlainNameBecomeThoseOfTheFile) {
+  EXPECT_EQ(with_own_lines("#define A 1\n#line 1 \"k.cu\"\nint a;\n#line 7 \"/p/k.cu\"\n#line 3\n", "/b/\"k\".cu"),
+            "#define A 1\n#line 3 \"/b/\\\"k\\\".cu\"\nint a;\n#line 7 \"/p/k.cu\"\n#line 3\n");
+  EXPECT_EQ(with_own_lines("", "/b/k.cu"), "");
+  EXPECT_EQ(with_own_lines("a", "/b/k.cu"), "a");
+}
+
 TEST(GeneratedSource, IsolatedNamesOfDifferentKernelsDiffer) {
   EXPECT_NE(isolated_name("ops", "a-b", "x86-64"), isolated_name("ops", "a_b", "x86-64"));
 }

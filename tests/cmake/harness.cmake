@@ -59,7 +59,8 @@ function(file_variant kernel architecture old new)
   endif()
   file(READ "${PROJECT}/kernels/${kernel}.cu" text)
   string(REPLACE "${old}" "${new}" text "${text}")
-  file(WRITE "${WORK}/variant.cu" "${text}")
+  # As a tuned variant has it below its tunables.
+  file(WRITE "${WORK}/variant.cu" "#define TUNED 1\n#line 1 \"${kernel}.cu\"\n${text}")
   string(LENGTH ${kernel} length)
   run("${FILE_VARIANT}" "${BUILD}/kagent/${target}/${kernel}/request.json" ${architecture} "${WORK}/variant.cu"
     _Z${length}${kernel}PKfPfiP11CUstream_st)
