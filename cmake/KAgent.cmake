@@ -77,8 +77,8 @@ multi-config generator (default: Release where there is one, else the first).
 
 ``KAGENT_MODEL``, ``KAGENT_DRAFT_MODEL``, ``KAGENT_REFINE_MODEL``, ``KAGENT_MODEL_API``, ``KAGENT_MODEL_URL`` and
 ``KAGENT_MODEL_KEY`` (where the key is: ``env:NAME`` or ``file:PATH``, never the key), ``KAGENT_TOKEN_BUDGET`` and
-``KAGENT_MONEY_BUDGET`` say which language model is asked and how much it may use. Environment variables of the same names
-serve where these are empty.
+``KAGENT_MONEY_BUDGET`` say which language model is asked and how much it may use. Environment variables of the same
+names serve where these are empty.
 
 Targets made: ``<kernel>-tune``, and once a build tree ``kagent-tune``, ``kagent-verify`` and ``kagent-report``.
 #]=======================================================================]

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "proposer/model/http.h"
 #include "proposer/model/secret.h"
