@@ -199,6 +199,10 @@ void make_strict(Json& schema) {
   if (schema.is_array())
     for (Json& element : schema) make_strict(element);
   if (!schema.is_object()) return;
+  // Servers that enforce a schema know these not at all, or make huge grammars of them. The reader checks them anyway.
+  for (const char* limit : {"$schema", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems", "pattern",
+                            "minimum", "maximum", "exclusiveMinimum"})
+    schema.erase(limit);
   for (auto& [name, value] : schema.items()) make_strict(value);
   if (!schema.contains("properties")) return;
   Json required = Json::array();

@@ -14,6 +14,9 @@ constexpr double kShareOfWords = 0.3;
 // Two changes of one parent that have this share of their runs of words in common are one change.
 constexpr double kSameChange = 0.85;
 
+// Of sources whose runs of words are the same, in another order.
+constexpr double kLeastDistance = 1e-6;
+
 using Runs = std::vector<std::uint64_t>;
 
 // 0: equal counts; nearing 1 the more one outweighs the other.
@@ -88,8 +91,8 @@ Structure structure_of(const Candidate& candidate) {
 }
 
 double structural_distance(const Structure& a, const Structure& b) {
-  if (a.code == b.code && a.launch == b.launch && a.unrolled == b.unrolled) return 0;
-  return (1 - kShareOfWords) * feature_distance(a, b) + kShareOfWords * set_distance(a.runs, b.runs);
+  const double words = a.code == b.code ? 0 : std::max(set_distance(a.runs, b.runs), kLeastDistance);
+  return (1 - kShareOfWords) * feature_distance(a, b) + kShareOfWords * words;
 }
 
 int near_duplicate(const Structure& candidate, const std::vector<Structure>& known, const Structure* parent) {

@@ -20,7 +20,7 @@ struct WritingOptions {
   int exchanges_per_context = 6;
   bool structured = true;              // ask for JSON by schema; a provider without it gets the words alone
   std::int64_t max_output_tokens = 0;  // 0: as configured
-  model::GiveUp give_up;               // true: what is there is handed back at once, so that measuring never waits
+  model::GiveUp give_up = {};          // true: what is there is handed back at once, so that measuring never waits
 };
 
 // An answer that brought no candidate, even after its one correction.

@@ -162,9 +162,9 @@ class Reader {
   // Where the statement ends that begins at `index`; every loop on the way to its end ends there too.
   std::size_t end_of_statement(std::size_t index, std::size_t end) {
     std::vector<std::size_t> loops;
-    while (at(index).is("for") || at(index).is("while") || at(index).is("if")) {
+    while (at(index).is("for") || at(index).is("while") || at(index).is("if") || at(index).is("do")) {
       if (!at(index).is("if")) loops.push_back(index);
-      ++index;
+      if (at(index++).is("do")) continue;
       if (at(index).is("constexpr")) ++index;
       if (at(index).is("(")) index = past(index);
     }
@@ -181,9 +181,8 @@ class Reader {
       const Token& token = tokens_[i];
       if (!token.is_identifier()) continue;
       if (token.is("do")) {
-        const std::size_t behind = end_of_statement(i + 1, function.end);
-        loop_ends_[i] = behind;
-        if (at(behind).is("while")) no_loops_.emplace(behind);
+        if (!loop_ends_.contains(i)) end_of_statement(i, function.end);
+        if (at(loop_ends_[i]).is("while")) no_loops_.emplace(loop_ends_[i]);
       }
       const bool loop = token.is("do") || token.is("for") || (token.is("while") && !no_loops_.contains(i));
       if (loop) {
@@ -252,6 +251,17 @@ class Reader {
     const bool operand = i > 0 && (tokens_[i - 1].is_identifier() || tokens_[i - 1].is(")") || tokens_[i - 1].is("]"));
     return doubled && !operand && at(i + 2).is_identifier();
   }
+  // Pragmas, and macros that are more than a number: numbers are values, and values are searched for.
+  void add_directives(std::vector<std::string>& result) const {
+    for (std::size_t i = 0; i + 1 < directives_.size();) {
+      std::size_t end = i + 1;
+      while (end < directives_.size() && !directives_[end].starts_line) ++end;
+      const bool number = end == i + 4 && directives_[i + 3].kind == TokenKind::number;
+      if (directives_[i + 1].is("pragma") || (directives_[i + 1].is("define") && end > i + 3 && !number))
+        for (std::size_t j = i + 3; j < end; ++j) result.push_back(directives_[j].text);
+      i = end;
+    }
+  }
   // The words that count.
   std::vector<std::string> words() const {
     std::unordered_map<std::string, std::size_t> names;
@@ -266,6 +276,7 @@ class Reader {
         result.push_back(word_at(i, names));
       }
     }
+    add_directives(result);
     return result;
   }
 
