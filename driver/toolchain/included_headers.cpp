@@ -4,6 +4,8 @@
 
 #include "toolchain/diagnostics.h"
 #include "toolchain/host_toolchain.h"
+#include "toolchain/nvcc_command.h"
+#include "toolchain/tool_process.h"
 #include "util/subprocess.h"
 #include "util/text.h"
 
@@ -56,13 +58,11 @@ bool lies_in(const fs::path& file, const fs::path& folder) {
 // Folders whose headers belong to the machine: the system's, and those that the options call so.
 std::vector<fs::path> system_folders(const CompileCommand& command) {
   std::vector<fs::path> folders{"/usr", "/lib", "/lib64", command.compiler.parent_path().parent_path()};
-  for (std::size_t i = 0; i < command.options.size(); ++i) {
-    const std::string& option = command.options[i];
-    if (option == "-isystem" && i + 1 < command.options.size())
-      folders.push_back(command.directory / command.options[i + 1]);
-    else if (option.starts_with("-isystem="))  // as CMake writes it for nvcc
-      folders.push_back(command.directory / option.substr(9));
-  }
+  // The CUDA Toolkit may lie elsewhere than the link in the search path.
+  const auto installed = installation_of(command.compiler);
+  folders.insert(folders.end(), installed.begin(), installed.end());
+  for (std::size_t i = 0; i + 1 < command.options.size(); ++i)
+    if (command.options[i] == "-isystem") folders.push_back(command.directory / command.options[i + 1]);
   return folders;
 }
 
@@ -73,7 +73,9 @@ Result<std::vector<fs::path>> included_headers(const CompileCommand& command, co
   util::Command preprocess;
   preprocess.argv = {command.compiler.string()};
   preprocess.argv.insert(preprocess.argv.end(), command.options.begin(), command.options.end());
-  for (const char* word : {"-M", "-fdiagnostics-color=never"}) preprocess.argv.push_back(word);
+  const bool nvcc = is_nvcc(command.compiler);
+  for (const char* word : {"-M", nvcc ? "-Xcompiler=-fdiagnostics-color=never" : "-fdiagnostics-color=never"})
+    preprocess.argv.push_back(word);
   preprocess.argv.push_back(source.string());
   preprocess.working_folder = command.directory;
   preprocess.environment = util::minimal_environment();

@@ -21,7 +21,8 @@ struct Marker {
   std::string_view word;
   Severity severity;
 };
-constexpr std::array<Marker, 5> kMarkers = {{{"fatal error: ", Severity::error},
+constexpr std::array<Marker, 6> kMarkers = {{{"fatal error: ", Severity::error},
+                                             {"catastrophic error: ", Severity::error},
                                              {"internal compiler error: ", Severity::error},
                                              {"error: ", Severity::error},
                                              {"warning: ", Severity::warning},

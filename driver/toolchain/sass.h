@@ -29,18 +29,17 @@ struct SassStatistics {
   std::map<int, std::int64_t> lines;                        // source line -> instructions, where -lineinfo tells
 };
 
-// Out of the text that `cuobjdump -sass` or `nvdisasm` (with -g for lines) prints.
+// Out of the text that `nvdisasm` (with -g for lines) or `cuobjdump -sass` prints.
 std::vector<SassStatistics> parse_sass(std::string_view text);
 
-// Where a disassembler is: `toolkit`/bin, or the search path. Empty, with the reason, where there is none.
+// Where nvdisasm is: `toolkit`/bin, or the search path.
 struct Disassembler {
-  std::filesystem::path program;
-  bool is_nvdisasm = false;
-  std::string reason;  // why there is none, and what to install
+  std::filesystem::path program;  // empty: there is none
+  std::string reason;             // why there is none, and what to install
 };
 Disassembler find_disassembler(const std::filesystem::path& toolkit);
 
-// Statistics of the kernels in `cubin` (a cubin; with cuobjdump also an object or executable).
+// Statistics of the kernels in `cubin`, in the sandbox where there is one: the code is a candidate's.
 Result<std::vector<SassStatistics>> disassemble(const Disassembler& disassembler, const std::filesystem::path& cubin);
 
 }  // namespace kagent::toolchain

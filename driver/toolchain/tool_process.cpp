@@ -17,7 +17,6 @@ namespace {
 constexpr std::uint64_t kMemoryBytes = std::uint64_t{4} << 30;
 // Largest object or executable. `static char a[1 << 30] = {1};` would otherwise fill the disk.
 constexpr std::uint64_t kFileBytes = std::uint64_t{512} << 20;
-constexpr std::uint64_t kOutputBytes = 4 << 20;
 
 }  // namespace
 
@@ -51,7 +50,7 @@ Result<util::Finished> ToolProcess::run(const std::vector<std::string>& argv, co
   command.working_folder = working_folder;
   command.environment = util::minimal_environment();
   command.limits = {
-      .wall = time_limit, .memory_bytes = kMemoryBytes, .file_size_bytes = kFileBytes, .output_bytes = kOutputBytes};
+      .wall = time_limit, .memory_bytes = kMemoryBytes, .file_size_bytes = kFileBytes, .output_bytes = output_bytes};
   if (!sandbox->available) {
     if (allow_unsandboxed) return util::run(command);
     return failure(
@@ -78,7 +77,7 @@ std::string limit_reached(const util::Finished& finished, std::chrono::milliseco
     case util::EndedBy::task_limit:
       return "started too many processes";
     case util::EndedBy::output_limit:
-      return "printed more than " + std::to_string(kOutputBytes >> 20) + " MiB";
+      return "printed too much";
   }
   return {};
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@ struct ToolProcess {
   std::vector<std::filesystem::path> visible;  // read-only; the system's own folders always are
   std::vector<std::filesystem::path> covered;  // hidden
   std::chrono::milliseconds time_limit{60'000};
+  std::uint64_t output_bytes = 4 << 20;  // printed on both streams; more ends the tool
   bool allow_unsandboxed = false;
   const util::SandboxState* sandbox = &util::sandbox_state();
 

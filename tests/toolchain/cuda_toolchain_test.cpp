@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "toolchain/cuda_fixture.h"
+#include "toolchain/host_toolchain.h"
 #include "util/sandbox.h"
 #include "util/text.h"
 
@@ -200,6 +201,18 @@ TEST_F(CudaToolchain, shows_no_hidden_file_to_the_compiler) {
     EXPECT_THAT(traces, Not(HasSubstr(kSecret)));
     EXPECT_THAT(traces, Not(HasSubstr("root:")));
   }
+}
+
+TEST_F(CudaToolchain, finds_the_headers_of_a_cuda_source) {
+  write(project() / "src" / "both.h", "");
+  write(project() / "src" / "hopper.h", "");
+  write(options_.source,
+        "#include <cuda_fp16.h>\n#include \"both.h\"\n#if __CUDA_ARCH__ >= 900\n#include \"hopper.h\"\n#endif\n");
+  CompileCommand command = options_.command;
+  command.options.push_back("--generate-code=arch=compute_90,code=[sm_90]");
+  const auto headers = included_headers(command, options_.source, {});
+  ASSERT_TRUE(headers) << headers.error().message;
+  EXPECT_THAT(*headers, testing::ElementsAre(project() / "src" / "both.h", project() / "src" / "hopper.h"));
 }
 
 TEST_F(CudaToolchain, names_the_release_of_nvcc) {
