@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proposer/model/anthropic.h"
 
-#include <algorithm>
 #include <cstddef>
-#include <optional>
 #include <set>
 #include <utility>
 
-#include "proposer/model/budget.h"
+#include "proposer/model/assembly.h"
 #include "proposer/model/json_fields.h"
-#include "proposer/model/sse.h"
 #include "util/text.h"
 
 namespace kagent::proposer::model {
@@ -19,12 +16,11 @@ constexpr const char* kTool = "answer";
 // That the provider takes in one request; the last ones count most.
 constexpr std::size_t kMostCacheMarks = 4;
 
-// Puts a reply together from the events of a stream, or from one whole message.
-class Assembly {
+class MessageAssembly : public Assembly {
  public:
-  explicit Assembly(const Endpoint& endpoint) : endpoint_(endpoint) {}
+  using Assembly::Assembly;
 
-  void event(std::string_view data) {
+  void event(std::string_view data) override {
     const Json root = parsed(util::clean(data, data.size() * 3));
     const std::string type = text_of(field(root, "type"));
     if (type == "message_start") {
@@ -33,8 +29,8 @@ class Assembly {
       block(field(root, "content_block"));
     } else if (type == "content_block_delta") {
       const Json& delta = field(root, "delta");
-      reply_.text += text_of(field(delta, "text"));
-      tool_input_ += text_of(field(delta, "partial_json"));
+      add_text(text_of(field(delta, "text")));
+      add_tool_input(text_of(field(delta, "partial_json")));
       reply_.reasoning += text_of(field(delta, "thinking"));
     } else if (type == "message_delta") {
       take_usage(field(root, "usage"));
@@ -42,13 +38,13 @@ class Assembly {
     } else if (type == "message_stop") {
       ended_ = true;
     } else if (type == "error") {
-      fail_as_told(std::string(data));
+      fail_as_told(data);
     } else if (!root.is_object()) {
       fail(ChatErrorKind::malformed, "a part of the stream is not JSON: " + failure_text(std::string(data)));
     }  // ping, content_block_stop, and what is not known yet
   }
 
-  void whole(const std::string& body) {
+  void whole(const std::string& body) override {
     const Json root = parsed(util::clean(body, body.size() * 3));
     if (!root.is_object()) return fail(ChatErrorKind::malformed, "the reply is not JSON but " + failure_text(body));
     if (!field(root, "error").is_null()) return fail_as_told(body);
@@ -61,32 +57,17 @@ class Assembly {
     ended_ = true;
   }
 
-  ChatResult result(const ChatRequest& request) {
-    if (!error_ && refused_) fail(ChatErrorKind::refused, "the model would not answer (stop_reason refusal)");
-    if (!error_ && !ended_) fail(ChatErrorKind::network, "the stream ended before the answer did");
-    if (!tool_input_.empty()) reply_.text = std::move(tool_input_);
-    if (!usage_told_) {
-      reply_.usage_estimated = true;
-      reply_.usage.input_tokens = estimated_tokens(request);
-      reply_.usage.output_tokens = estimated_tokens(reply_.text) + estimated_tokens(reply_.reasoning);
-    }
-    if (error_) {
-      error_->usage = reply_.usage;
-      return std::unexpected(*error_);
-    }
-    for (std::string* text : {&reply_.text, &reply_.reasoning, &reply_.model})
-      *text = util::clean(endpoint_.key->scrub(std::move(*text)), static_cast<std::size_t>(-1));
-    return std::move(reply_);
-  }
-
  private:
-  void fail(ChatErrorKind kind, const std::string& message) {
-    if (!error_) error_ = endpoint_.error(kind, endpoint_.config.base_url + ": " + message);
+  void add_text(const std::string& text) {
+    if (!in_tool_) reply_.text += text;
   }
 
-  void fail_as_told(const std::string& body) {
-    const std::string words = failure_text(body);
-    fail(kind_of_words(words).value_or(ChatErrorKind::overloaded), words);
+  // The answer, instead of what is said beside it.
+  void add_tool_input(const std::string& json) {
+    if (json.empty()) return;
+    if (!in_tool_) reply_.text.clear();
+    in_tool_ = true;
+    reply_.text += json;
   }
 
   void start(const Json& message) {
@@ -97,16 +78,16 @@ class Assembly {
   // A block that begins, or is whole.
   void block(const Json& content) {
     const std::string type = text_of(field(content, "type"));
-    if (type == "text") reply_.text += text_of(field(content, "text"));
+    if (type == "text") add_text(text_of(field(content, "text")));
     if (type == "thinking") reply_.reasoning += text_of(field(content, "thinking"));
     const Json& input = field(content, "input");
-    if (type == "tool_use" && input.is_object() && !input.empty()) tool_input_ += dumped(input);
+    if (type == "tool_use" && input.is_object() && !input.empty()) add_tool_input(dumped(input));
   }
 
   void stop(const Json& reason) {
     const std::string text = text_of(reason);
     if (text == "max_tokens" || text == "model_context_window_exceeded") reply_.finish = Finish::length;
-    if (text == "refusal") refused_ = true;
+    if (text == "refusal") refuse("(stop_reason refusal)");
   }
 
   // Told at the start, and again, perhaps changed, at the end.
@@ -121,18 +102,9 @@ class Assembly {
     reply_.usage.input_tokens = fresh_ + written_ + reply_.usage.cached_tokens;
   }
 
-  const Endpoint& endpoint_;
-  ChatReply reply_;
-  std::string tool_input_;
-  std::optional<ChatError> error_;
   std::int64_t fresh_ = 0, written_ = 0;
-  bool ended_ = false, refused_ = false, usage_told_ = false;
+  bool in_tool_ = false;
 };
-
-bool looks_like_stream(const std::string& body) {
-  const auto first = body.find_first_not_of("\xEF\xBB\xBF \r\n");
-  return first != std::string::npos && (body.compare(first, 6, "event:") == 0 || body.compare(first, 5, "data:") == 0);
-}
 
 // Indices of the messages that get a cache mark: the last stable ones.
 std::set<std::size_t> cache_marks(const std::vector<ChatMessage>& messages) {
@@ -184,29 +156,8 @@ std::string AnthropicModel::body(const ChatRequest& request, bool with_tool) con
 }
 
 ChatResult AnthropicModel::attempt(const ChatRequest& request, bool with_tool, const GiveUp& give_up) const {
-  Assembly assembly(endpoint_);
-  SseReader reader([&](std::string_view, std::string_view data) { assembly.event(data); });
-  bool streamed = false;
-  const auto started = std::chrono::steady_clock::now();
-  const auto on_stream = [&](std::string_view piece) {
-    streamed = true;
-    reader.feed(piece);
-  };
-  auto reply = endpoint_.post(body(request, with_tool), on_stream, give_up);
-  if (reply && !streamed && looks_like_stream(reply->body)) on_stream(reply->body);
-  if (streamed) reader.finish();
-  if (reply && !streamed) assembly.whole(reply->body);
-  ChatResult result = std::unexpected(ChatError{});
-  if (reply || streamed) result = assembly.result(request);
-  if (!reply && !result) {
-    const Usage spent = result.error().usage;
-    result = std::unexpected(reply.error());
-    result.error().usage = spent;
-  }
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
-  (result ? result->usage : result.error().usage).seconds = seconds;
-  if (result && reply) result->rate_limits = parse_rate_limits(reply->headers, std::chrono::system_clock::now());
-  return result;
+  MessageAssembly assembly(endpoint_);
+  return ask(endpoint_, body(request, with_tool), assembly, request, give_up);
 }
 
 ChatResult AnthropicModel::complete(const ChatRequest& request, const GiveUp& give_up) {

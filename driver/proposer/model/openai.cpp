@@ -3,12 +3,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <optional>
 #include <utility>
 
-#include "proposer/model/budget.h"
+#include "proposer/model/assembly.h"
 #include "proposer/model/json_fields.h"
-#include "proposer/model/sse.h"
 #include "util/text.h"
 
 namespace kagent::proposer::model {
@@ -22,12 +20,11 @@ std::string content_of(const Json& content) {
   return text;
 }
 
-// Puts a reply together from the pieces of a stream, or from one whole.
-class Assembly {
+class CompletionAssembly : public Assembly {
  public:
-  explicit Assembly(const Endpoint& endpoint) : endpoint_(endpoint) {}
+  using Assembly::Assembly;
 
-  void event(std::string_view data) {
+  void event(std::string_view data) override {
     if (data == "[DONE]") {
       ended_ = true;
       return;
@@ -40,65 +37,45 @@ class Assembly {
       fail(ChatErrorKind::malformed, "a part of the stream is not JSON: " + failure_text(std::string(data)));
   }
 
-  void whole(const std::string& body) {
+  void whole(const std::string& body) override {
     const Json root = parsed(util::clean(body, body.size() * 3));
-    if (!root.is_object())
+    if (!root.is_object()) {
       fail(ChatErrorKind::malformed, "the reply is not JSON but " + failure_text(body));
-    else if (take(root, body); !error_ && !any_choice_)
-      fail(ChatErrorKind::malformed, "the reply has no \"choices\": " + failure_text(body));
+    } else {
+      take(root, body);
+      if (!any_choice_) fail(ChatErrorKind::malformed, "the reply has no \"choices\": " + failure_text(body));
+    }
     ended_ = true;
   }
 
-  ChatResult result(const ChatRequest& request) {
-    if (!error_ && refused_) fail(ChatErrorKind::refused, "the provider would not answer: " + refusal_);
-    if (!error_ && !ended_) fail(ChatErrorKind::network, "the stream ended before the answer did");
-    if (!usage_told_) estimate_usage(request);
-    if (error_) {
-      error_->usage = reply_.usage;
-      return std::unexpected(*error_);
-    }
-    for (std::string* text : {&reply_.text, &reply_.reasoning, &reply_.model})
-      *text = util::clean(endpoint_.key->scrub(std::move(*text)), static_cast<std::size_t>(-1));
-    return std::move(reply_);
-  }
-
  private:
-  void fail(ChatErrorKind kind, const std::string& message) {
-    if (!error_) error_ = endpoint_.error(kind, endpoint_.config.base_url + ": " + message);
-  }
-
   void take(const Json& root, std::string_view raw) {
     if (const Json& error = field(root, "error"); !error.is_null() && error != Json::object()) {
-      const std::string words = failure_text(std::string(raw));
-      const std::string names = words + " " + dumped(error);
-      fail(kind_of_words(names).value_or(ChatErrorKind::overloaded), words);
+      fail_as_told(raw);
       return;
     }
     if (const std::string model = text_of(field(root, "model")); !model.empty()) reply_.model = model;
     take_usage(field(root, "usage"));
     const Json& choices = field(root, "choices");
     if (!choices.is_array() || choices.empty()) return;
-    const Json& choice = choices[0];
     any_choice_ = true;
-    const Json& message = choice.contains("delta") ? field(choice, "delta") : field(choice, "message");
+    take_choice(choices[0]);
+  }
+
+  void take_choice(const Json& choice) {
+    const Json& delta = field(choice, "delta");
+    const Json& message = delta.is_null() ? field(choice, "message") : delta;
     reply_.text += content_of(field(message, "content"));
     for (const char* key : {"reasoning_content", "reasoning"})
       if (const std::string reasoning = text_of(field(message, key)); !reasoning.empty()) {
         reply_.reasoning += reasoning;  // servers that write both mean the same text
         break;
       }
-    if (const std::string refusal = text_of(field(message, "refusal")); !refusal.empty()) {
-      refused_ = true;
-      refusal_ += refusal;
-    }
+    if (const std::string refusal = text_of(field(message, "refusal")); !refusal.empty()) refuse(refusal);
     const std::string finish = text_of(field(choice, "finish_reason"));
-    if (finish.empty()) return;
-    ended_ = true;
+    if (!finish.empty()) ended_ = true;
     if (finish == "length") reply_.finish = Finish::length;
-    if (finish == "content_filter") {
-      refused_ = true;
-      refusal_ += "(finish_reason content_filter)";
-    }
+    if (finish == "content_filter") refuse("(finish_reason content_filter)");
   }
 
   void take_usage(const Json& usage) {
@@ -113,26 +90,8 @@ class Assembly {
     reply_.usage.cached_tokens = std::min(cached.value_or(0), reply_.usage.input_tokens);
   }
 
-  void estimate_usage(const ChatRequest& request) {
-    reply_.usage_estimated = true;
-    reply_.usage.input_tokens = estimated_tokens(request);
-    reply_.usage.output_tokens = estimated_tokens(reply_.text) + estimated_tokens(reply_.reasoning);
-  }
-
-  const Endpoint& endpoint_;
-  ChatReply reply_;
-  std::optional<ChatError> error_;
-  std::string refusal_;
-  bool ended_ = false, any_choice_ = false, refused_ = false, usage_told_ = false;
+  bool any_choice_ = false;
 };
-
-// Servers send streams under wrong types too.
-bool looks_like_stream(const std::string& body) {
-  const auto first = body.find_first_not_of("\xEF\xBB\xBF \r\n");
-  if (first == std::string::npos) return false;
-  const std::string_view rest = std::string_view(body).substr(first);
-  return rest.starts_with("data:") || rest.starts_with("event:") || rest.starts_with(":");
-}
 
 bool names_any(const std::string& words, std::initializer_list<std::string_view> names) {
   return std::ranges::any_of(names, [&](std::string_view name) { return words.find(name) != std::string::npos; });
@@ -193,30 +152,8 @@ bool OpenAiModel::give_way(const ChatRequest& request, const std::string& told, 
 }
 
 ChatResult OpenAiModel::attempt(const ChatRequest& request, const Features& features, const GiveUp& give_up) const {
-  Assembly assembly(endpoint_);
-  SseReader reader([&](std::string_view, std::string_view data) { assembly.event(data); });
-  bool streamed = false;
-  const auto started = std::chrono::steady_clock::now();
-  const auto on_stream = [&](std::string_view piece) {
-    streamed = true;
-    reader.feed(piece);
-  };
-  auto reply = endpoint_.post(body(request, features), on_stream, give_up);
-  ChatResult result = std::unexpected(ChatError{});
-  if (reply && !streamed && looks_like_stream(reply->body)) on_stream(reply->body);
-  if (streamed) reader.finish();
-  if (reply && !streamed) assembly.whole(reply->body);
-  if (reply || streamed) result = assembly.result(request);
-  // A connection that broke after the answer's end has lost nothing; before it, its own words say more.
-  if (!reply && !result) {
-    const Usage spent = result.error().usage;
-    result = std::unexpected(reply.error());
-    result.error().usage = spent;
-  }
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
-  (result ? result->usage : result.error().usage).seconds = seconds;
-  if (result && reply) result->rate_limits = parse_rate_limits(reply->headers, std::chrono::system_clock::now());
-  return result;
+  CompletionAssembly assembly(endpoint_);
+  return ask(endpoint_, body(request, features), assembly, request, give_up);
 }
 
 ChatResult OpenAiModel::complete(const ChatRequest& request, const GiveUp& give_up) {
