@@ -83,6 +83,13 @@ Result<fs::path> resolve_compiler(const fs::path& directory, const std::string& 
   return failure("the compiler '" + word + "' of the compile database is not in PATH", "configure the build again");
 }
 
+// The file that a word such as "@file" or "--options-file=file" names; empty if it names none.
+std::string option_file(const std::string& word) {
+  for (const std::string_view prefix : {"@", "--options-file=", "-optf="})
+    if (word.starts_with(prefix)) return word.substr(prefix.size());
+  return {};
+}
+
 // A compiler takes @file as the words in it, and literally if there is no such file; nvcc calls it --options-file.
 void expand(const fs::path& directory, Words words, int depth, Words& expanded) {
   const auto take = [&](const std::string& file) {
@@ -95,7 +102,7 @@ void expand(const fs::path& directory, Words words, int depth, Words& expanded) 
     const bool named = (words[i] == "--options-file" || words[i] == "-optf") && i + 1 < words.size();
     if (named && take(words[i + 1]))
       ++i;
-    else if (words[i].size() <= 1 || words[i].front() != '@' || !take(words[i].substr(1)))
+    else if (const std::string file = option_file(words[i]); file.empty() || !take(file))
       expanded.push_back(std::move(words[i]));
   }
 }
@@ -169,7 +176,7 @@ Result<CompileCommand> parse_command_line(const fs::path& directory, Words words
 
   Words expanded;
   expand(directory, std::move(words), 0, expanded);
-  if (is_nvcc(*compiler)) expanded = canonical_nvcc_options(directory, expanded);
+  if (is_nvcc(*compiler)) expanded = canonical_nvcc_options(expanded);
   bool has_input = false;
   CompileCommand command{directory, *std::move(compiler), options_of(directory, expanded, source, has_input)};
   if (!has_input)

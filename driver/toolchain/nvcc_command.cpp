@@ -6,9 +6,6 @@
 #include <optional>
 #include <string_view>
 
-#include "util/files.h"
-#include "util/text.h"
-
 namespace kagent::toolchain {
 
 namespace fs = std::filesystem;
@@ -19,12 +16,10 @@ using Words = std::vector<std::string>;
 
 // How an option that takes a value is written in the result.
 enum class Form {
-  joined,        // -DX
-  equals,        // -std=c++17
-  apart,         // -isystem /folder
-  dropped,       // not at all
-  option_file,   // as what the file holds
-  architecture,  // as --option=value, so that it can be found again
+  joined,   // -DX
+  equals,   // -std=c++17
+  apart,    // -isystem /folder
+  dropped,  // not at all
 };
 
 struct Option {
@@ -34,7 +29,7 @@ struct Option {
 };
 
 // nvcc takes the value of an option in the next word or behind '='; behind a single letter also without anything.
-constexpr std::array<Option, 43> kWithValue = {{
+constexpr std::array<Option, 42> kWithValue = {{
     {"-D", "--define-macro", "-D", Form::joined},
     {"-U", "--undefine-macro", "-U", Form::joined},
     {"-I", "--include-path", "-I", Form::joined},
@@ -64,10 +59,9 @@ constexpr std::array<Option, 43> kWithValue = {{
     {"-diag-error", "--diag-error", "-diag-error=", Form::equals},
     {"-diag-suppress", "--diag-suppress", "-diag-suppress=", Form::equals},
     {"-diag-warn", "--diag-warn", "-diag-warn=", Form::equals},
-    {"-arch", "--gpu-architecture", "--gpu-architecture=", Form::architecture},
-    {"-code", "--gpu-code", "--gpu-code=", Form::architecture},
-    {"-gencode", "--generate-code", "--generate-code=", Form::architecture},
-    {"-optf", "--options-file", "", Form::option_file},
+    {"-arch", "--gpu-architecture", "--gpu-architecture=", Form::equals},
+    {"-code", "--gpu-code", "--gpu-code=", Form::equals},
+    {"-gencode", "--generate-code", "--generate-code=", Form::equals},
     {"-o", "--output-file", "", Form::dropped},
     {"-odir", "--output-directory", "", Form::dropped},
     {"-MF", "--dependency-output", "", Form::dropped},
@@ -105,9 +99,6 @@ constexpr std::array<Flag, 19> kFlags = {{
     {"-forward-unknown-to-host-compiler", "--forward-unknown-to-host-compiler", "-forward-unknown-to-host-compiler"},
 }};
 
-// Nested option files deeper than this are a loop.
-constexpr int kDeepest = 10;
-
 // An option of the table with its value, taken from the words at `index`, which is moved to the last word used.
 struct Taken {
   const Option* option;
@@ -136,7 +127,14 @@ const Flag* find_flag(std::string_view word) {
   return found != kFlags.end() ? &*found : nullptr;
 }
 
-void append(const fs::path& directory, const Words& words, int depth, Words& result) {
+}  // namespace
+
+bool is_nvcc(const fs::path& compiler) {
+  return compiler.filename() == "nvcc" || compiler.filename().string().starts_with("nvcc-");
+}
+
+Words canonical_nvcc_options(const Words& words) {
+  Words result;
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (const Flag* flag = find_flag(words[i])) {
       if (!flag->written.empty()) result.emplace_back(flag->written);
@@ -151,32 +149,16 @@ void append(const fs::path& directory, const Words& words, int depth, Words& res
     switch (taken->option->form) {
       case Form::joined:
       case Form::equals:
-      case Form::architecture:
         result.push_back(written + taken->value);
         break;
       case Form::apart:
         result.push_back(written);
         result.push_back(std::move(taken->value));
         break;
-      case Form::option_file:
-        if (const auto text = util::read_file(directory / taken->value); text && depth < kDeepest)
-          append(directory, util::split_shell_words(*text), depth + 1, result);
-        break;
       case Form::dropped:
         break;
     }
   }
-}
-
-}  // namespace
-
-bool is_nvcc(const fs::path& compiler) {
-  return compiler.filename() == "nvcc" || compiler.filename().string().starts_with("nvcc-");
-}
-
-Words canonical_nvcc_options(const fs::path& directory, const Words& words) {
-  Words result;
-  append(directory, words, 0, result);
   return result;
 }
 

@@ -10,10 +10,9 @@ namespace kagent::toolchain {
 bool is_nvcc(const std::filesystem::path& compiler);
 
 // nvcc's options in one spelling each, as g++ would have them where it knows them: "-DX", "-I/folder", "-isystem"
-// "/folder", "-std=c++17", "-O3", "-Xcompiler=-fPIC", "-rdc=true" for -dc, "-x" "cu". Option files are read in. Options
-// that name other outputs or keep intermediate files are left out.
-std::vector<std::string> canonical_nvcc_options(const std::filesystem::path& directory,
-                                                const std::vector<std::string>& words);
+// "/folder", "-std=c++17", "-O3", "-Xcompiler=-fPIC", "-rdc=true" for -dc, "-x" "cu". Options that name other outputs
+// or keep intermediate files are left out.
+std::vector<std::string> canonical_nvcc_options(const std::vector<std::string>& words);
 
 // Canonical options without those that choose architectures (-arch, -code, -gencode and their long forms).
 std::vector<std::string> without_architectures(const std::vector<std::string>& options);

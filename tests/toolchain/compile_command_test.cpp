@@ -106,7 +106,7 @@ TEST_F(Database, expands_the_options_file_in_which_cmake_puts_include_folders_fo
                               (folder_.path() / "includes.rsp").string() +
                               " --generate-code=arch=compute_90,code=[sm_90] -x cu -rdc=true -c /s/a.cu -o a.cu.o";
   EXPECT_THAT(options(command, "/s/a.cu"),
-              ElementsAre("-forward-unknown-to-host-compiler", "-DA=1", "-I/s/inc", "-I/s/sp ace", "-isystem=/t",
+              ElementsAre("-forward-unknown-to-host-compiler", "-DA=1", "-I/s/inc", "-I/s/sp ace", "-isystem", "/t",
                           "--generate-code=arch=compute_90,code=[sm_90]", "-x", "cu", "-rdc=true"));
   EXPECT_THAT(options(nvcc.string() + " --options-file missing.rsp -c /s/a.cu", "/s/a.cu"),
               ElementsAre("--options-file", "missing.rsp"));

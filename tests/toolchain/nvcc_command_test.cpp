@@ -15,10 +15,6 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using Words = std::vector<std::string>;
 
-Words canonical(const Words& words) {
-  return canonical_nvcc_options("/b", words);
-}
-
 // nvcc in a folder of its own: only its name counts.
 class NvccCommand : public testing::Test {
  protected:
@@ -38,17 +34,19 @@ class NvccCommand : public testing::Test {
 };
 
 TEST(NvccOptions, have_one_spelling_each) {
-  EXPECT_THAT(canonical({"-D", "A=1", "-D=B", "--define-macro", "C", "-I", "/x y", "--include-path=/z", "-isystem=/q"}),
+  EXPECT_THAT(canonical_nvcc_options(
+                  {"-D", "A=1", "-D=B", "--define-macro", "C", "-I", "/x y", "--include-path=/z", "-isystem=/q"}),
               ElementsAre("-DA=1", "-DB", "-DC", "-I/x y", "-I/z", "-isystem", "/q"));
-  EXPECT_THAT(canonical({"--std=c++17", "-std", "c++20", "-O", "2", "--optimize=3"}),
+  EXPECT_THAT(canonical_nvcc_options({"--std=c++17", "-std", "c++20", "-O", "2", "--optimize=3"}),
               ElementsAre("-std=c++17", "-std=c++20", "-O2", "-O3"));
-  EXPECT_THAT(canonical({"-Xcompiler", "-fPIC,-Wall", "--compiler-options=-MD", "--device-debug", "-dc", "-x=cu"}),
-              ElementsAre("-Xcompiler=-fPIC,-Wall", "-Xcompiler=-MD", "-G", "-rdc=true", "-x", "cu"));
+  EXPECT_THAT(
+      canonical_nvcc_options({"-Xcompiler", "-fPIC,-Wall", "--compiler-options=-MD", "--device-debug", "-dc", "-x=cu"}),
+      ElementsAre("-Xcompiler=-fPIC,-Wall", "-Xcompiler=-MD", "-G", "-rdc=true", "-x", "cu"));
 }
 
 TEST(NvccOptions, lose_outputs_dependency_files_and_intermediate_files) {
-  EXPECT_THAT(canonical({"-c", "-o", "k.o", "-MD", "-MT", "k.o", "-MF", "k.d", "--keep", "--keep-dir", "/x",
-                         "-res-usage", "--dryrun"}),
+  EXPECT_THAT(canonical_nvcc_options({"-c", "-o", "k.o", "-MD", "-MT", "k.o", "-MF", "k.d", "--keep", "--keep-dir",
+                                      "/x", "-res-usage", "--dryrun"}),
               IsEmpty());
 }
 
@@ -57,17 +55,17 @@ TEST(NvccOptions, lose_architectures_in_every_spelling) {
        {Words{"-arch=sm_90"}, Words{"-arch", "compute_90", "-code", "sm_90,compute_90"},
         Words{"--gpu-architecture=all-major"}, Words{"-gencode", "arch=compute_80,code=sm_80"},
         Words{"--generate-code=arch=compute_80,code=[compute_80,sm_80]", "-gencode=arch=compute_90,code=sm_90"}})
-    EXPECT_THAT(without_architectures(canonical(words)), IsEmpty());
-  EXPECT_THAT(without_architectures(canonical({"-rdc", "true", "-arch=sm_90", "-DX"})),
+    EXPECT_THAT(without_architectures(canonical_nvcc_options(words)), IsEmpty());
+  EXPECT_THAT(without_architectures(canonical_nvcc_options({"-rdc", "true", "-arch=sm_90", "-DX"})),
               ElementsAre("-rdc=true", "-DX"));
 }
 
-TEST(NvccOptions, are_read_from_option_files_that_do_not_end) {
-  const util::TemporaryFolder folder;
-  ASSERT_TRUE(util::write_file_atomically(folder.path() / "a.rsp", "-I\"/a b\" -isystem=/sys --options-file a.rsp"));
-  const Words words = canonical_nvcc_options(folder.path(), {"--options-file", "a.rsp", "-O3", "-optf=none.rsp"});
-  EXPECT_EQ(words.front(), "-I/a b");
-  EXPECT_EQ(words.back(), "-O3");
+TEST_F(NvccCommand, reads_option_files_that_do_not_end) {
+  ASSERT_TRUE(util::write_file_atomically(folder_.path() / "a.rsp", "-I\"/a b\" -isystem=/sys --options-file=a.rsp"));
+  const Words options = parse({"--options-file=a.rsp", "-O3"}).options;
+  ASSERT_GT(options.size(), 4u);
+  EXPECT_EQ(options.front(), "-I/a b");
+  EXPECT_EQ(options.back(), "-O3");
 }
 
 TEST_F(NvccCommand, of_cmake_is_understood) {
