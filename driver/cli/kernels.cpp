@@ -2,6 +2,7 @@
 #include "cli/kernels.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include <fmt/core.h>
 
@@ -46,11 +47,17 @@ loop::TuningOptions tuning_options(const KernelRequest& request, const store::Va
   options.width = request.width;
   options.time_budget = request.time_budget;
   options.min_gain = request.min_gain;
+  options.proposer.name = request.proposer;
+  options.proposer.settings = request.model_settings;
+  options.proposer.project = request.project_dir;
+  if (const char* replay = std::getenv("KAGENT_REPLAY")) options.proposer.replay = replay;
   return options;
 }
 
 std::string obstacle(const build_step::KernelContext& context) {
-  if (context.spec.tunables.empty()) return "the spec has no tunables, and no other proposer is configured";
+  const std::string& proposer = context.request.proposer;
+  if (context.spec.tunables.empty() && (proposer == "search" || proposer == "agent"))
+    return "the spec has no tunables, and no proposer is configured that writes code within a build";
   if (!context.command.optimised())
     return "this build compiles without optimisation (set CMAKE_BUILD_TYPE=Release to tune)";
   if (context.request.language == Language::cuda) {

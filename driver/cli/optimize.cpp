@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <iterator>
 #include <memory>
 #include <optional>
 
@@ -21,28 +22,71 @@ struct OptimizeOptions {
   std::string kernel;
   std::filesystem::path runtime;
   std::optional<int> rounds, width, budget_s;
-  std::optional<double> min_gain;
-  bool json = false;
+  std::optional<double> min_gain, goal_speedup;
+  std::optional<int> population, generations;
+  std::string proposer, tokens, money;
+  std::filesystem::path replay;
+  bool json = false, dry_run = false;
 };
+
+constexpr const char* kProposers[]{"search", "model", "openai", "anthropic", "command", "agent", "replay"};
+
+void apply(const OptimizeOptions& options, loop::TuningOptions& tuning) {
+  tuning.again = true;
+  if (options.rounds) tuning.rounds = *options.rounds;
+  if (options.width) tuning.width = *options.width;
+  if (options.budget_s) tuning.time_budget = std::chrono::seconds(*options.budget_s);
+  if (options.min_gain) tuning.min_gain = *options.min_gain;
+  if (options.population) tuning.population = *options.population;
+  if (options.generations) tuning.rounds = *options.generations;
+  tuning.goal_speedup = options.goal_speedup;
+  if (!options.proposer.empty()) tuning.proposer.name = options.proposer;
+  if (!options.replay.empty()) {
+    if (options.proposer.empty()) tuning.proposer.name = "replay";
+    tuning.proposer.replay = options.replay;
+  }
+  if (!options.tokens.empty()) tuning.proposer.settings["TOKEN_BUDGET"] = options.tokens;
+  if (!options.money.empty()) tuning.proposer.settings["MONEY_BUDGET"] = options.money;
+}
+
+nlohmann::ordered_json to_json(const loop::UsageByRole& usage) {
+  auto roles = nlohmann::ordered_json::object();
+  for (const auto& [role, used] : usage)
+    roles[role] = {{"input_tokens", used.input_tokens},
+                   {"cached_tokens", used.cached_tokens},
+                   {"output_tokens", used.output_tokens},
+                   {"cost", used.cost},
+                   {"seconds", used.seconds}};
+  return roles;
+}
+
+void print(const loop::UsageByRole& usage) {
+  for (const auto& [role, used] : usage)
+    if (used.input_tokens + used.output_tokens > 0)
+      fmt::print("  {}: {} tokens read ({} of them cached), {} written, {:.4g} in cost, {:.0f} s of waiting\n", role,
+                 used.input_tokens, used.cached_tokens, used.output_tokens, used.cost, used.seconds);
+}
 
 int optimize(const OptimizeOptions& options) {
   auto requests = require(build_step::find_requests(options.build.folder, options.kernel, options.build.target));
   loop::catch_interrupts();
   nlohmann::ordered_json lines = nlohmann::ordered_json::array();
-  for (const KernelRequest& request : requests) {
+  for (KernelRequest& request : requests) {
     store::VariantStore variants = open_variants(request);
     loop::TuningOptions tuning = tuning_options(request, variants, find_runtime(options.runtime));
-    tuning.again = true;
-    if (options.rounds) tuning.rounds = *options.rounds;
-    if (options.width) tuning.width = *options.width;
-    if (options.budget_s) tuning.time_budget = std::chrono::seconds(*options.budget_s);
-    if (options.min_gain) tuning.min_gain = *options.min_gain;
+    apply(options, tuning);
+    request.proposer = tuning.proposer.name;
     for (const BuildOutput& output : request.outputs) {
       if (output.is_dispatcher()) continue;
       const build_step::KernelContext context = require(build_step::load_context(request, output));
       if (std::string why = obstacle(context); !why.empty())
         throw UserError(request.kernel + " cannot be tuned: " + why);
       auto progress = report::make_progress(stderr);
+      if (options.dry_run) {
+        fmt::print("{} ({}, {}) would send:\n{}\n", request.kernel, request.target, context.architecture,
+                   require(loop::preview_request(context, variants, tuning, *progress, loop::interrupted)));
+        continue;
+      }
       loop::TuningResult result = require(loop::tune(context, variants, tuning, *progress, loop::interrupted));
       lines.push_back({{"kernel", request.kernel},
                        {"target", request.target},
@@ -50,14 +94,17 @@ int optimize(const OptimizeOptions& options) {
                        {"improved", result.variant.has_value()},
                        {"variant", result.variant ? result.variant->reference : ""},
                        {"reason", result.reason},
-                       {"trials", result.trials}});
+                       {"trials", result.trials},
+                       {"usage", to_json(result.usage)}});
       if (!options.json)
         fmt::print("{} ({}, {}): {} ({})\n", request.kernel, request.target, context.architecture,
                    result.variant ? result.variant->reference : "no improvement, what was there stays", result.reason);
+      if (!options.json) print(result.usage);
       if (result.interrupted) return kInterrupted;
     }
   }
-  if (options.json) fmt::print("{}\n", lines.dump(2));
+  if (options.json && !options.dry_run)
+    fmt::print("{}\n", lines.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
   return kDone;
 }
 
@@ -73,6 +120,18 @@ void add_optimize(CLI::App& app, Action& action) {
   command->add_option("--time-budget", options->budget_s, "Seconds")->check(CLI::Range(1, 1'000'000));
   command->add_option("--min-gain", options->min_gain, "Share of time that counts as faster")
       ->check(CLI::Range(0.0, 0.9));
+  command->add_option("--proposer", options->proposer, "Who proposes beside the search")
+      ->check(CLI::IsMember(std::vector<std::string>(std::begin(kProposers), std::end(kProposers))));
+  command->add_option("--replay", options->replay, "Answer from the exchanges recorded below this folder")
+      ->check(CLI::ExistingDirectory);
+  command->add_option("--population", options->population, "Breed each round from so many matings of what passed")
+      ->check(CLI::Range(1, 1'000));
+  command->add_option("--generations", options->generations, "Rounds, of a population")->check(CLI::Range(1, 10'000));
+  command->add_option("--goal-speedup", options->goal_speedup, "Over the baseline: enough")
+      ->check(CLI::Range(1.0, 1e6));
+  command->add_option("--token-budget", options->tokens, "Tokens that models may read and write together");
+  command->add_option("--money-budget", options->money, "What models may cost, in the currency of their prices");
+  command->add_flag("--dry-run", options->dry_run, "Print what would leave this machine, and send nothing");
   command->add_option("--runtime", options->runtime, "libkagent_runner.a");
   command->add_flag("--json", options->json, "Print JSON");
   add_example(*command, "kagent optimize softmax --build build --time-budget 120");

@@ -25,7 +25,8 @@ std::vector<Evaluated> BatchRunner::run(std::vector<Candidate> candidates) {
   counts_.best_ratio = history_.best_ratio();
   run_.progress.on_event(counts_);
   std::vector<Evaluated> evaluated = require(evaluate(
-      bench_, candidates, history_.known_objects(bench_.baseline()), [&](const Evaluated& one) { count(one); },
+      bench_, candidates, history_.known_objects(bench_.baseline()),
+      [&](const std::string& hash) { return history_.source_of(hash); }, [&](const Evaluated& one) { count(one); },
       run_.interrupted));
   race_verified(evaluated);
   std::erase_if(evaluated, [](const Evaluated& one) { return one.trial.outcome == Outcome::ok && !one.trial.score; });
@@ -82,7 +83,7 @@ void BatchRunner::race_verified(std::vector<Evaluated>& evaluated) {
   if (binaries.empty() || run_.interrupted()) return;
   const auto start = Clock::now();
   std::vector<Raced> raced =
-      require(race(bench_.runner(), run_.context.spec, bench_.baseline(), binaries, measuring(run_, bench_)));
+      require(race(bench_.runner(), bench_.spec(), bench_.baseline(), binaries, measuring(run_, bench_)));
   const double each = std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(raced.size());
   for (std::size_t i = 0; i < raced.size(); ++i) {
     Trial& trial = verified[i]->trial;

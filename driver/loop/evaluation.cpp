@@ -11,6 +11,7 @@
 
 #include <fmt/core.h>
 
+#include "gate/change.h"
 #include "gate/gate.h"
 #include "util/files.h"
 #include "util/hash.h"
@@ -29,8 +30,20 @@ std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
+// Policy first: what may not be there at all. Then what the rules say of the change.
+std::vector<gate::Rejection> rejections_of(const Workbench& bench, const Candidate& candidate,
+                                           const SourceOf& source_of) {
+  const build_step::KernelContext& context = bench.context();
+  auto rejections = gate::inspect(candidate, context.source_text, bench.spec(), context.request.language);
+  if (!rejections.empty()) return rejections;
+  const std::string* parent = candidate.parent.empty() ? nullptr : source_of(candidate.parent);
+  const std::string* second = candidate.second_parent.empty() ? nullptr : source_of(candidate.second_parent);
+  return gate::inspect_change(candidate, {context.source_text, parent ? *parent : context.source_text, second},
+                              bench.spec());
+}
+
 Result<Evaluated> evaluate_one(Workbench& bench, const Candidate& candidate,
-                               const std::map<std::string, Trial>& known_objects) {
+                               const std::map<std::string, Trial>& known_objects, const SourceOf& source_of) {
   Evaluated evaluated;
   Trial& trial = evaluated.trial;
   trial.kernel = bench.context().request.kernel;
@@ -40,8 +53,7 @@ Result<Evaluated> evaluate_one(Workbench& bench, const Candidate& candidate,
   trial.candidate_hash = util::sha256(render(candidate, bench.context().request.source.filename().string()));
   trial.started = util::utc_now();
 
-  auto rejections =
-      gate::inspect(candidate, bench.context().source_text, bench.spec(), bench.context().request.language);
+  const auto rejections = rejections_of(bench, candidate, source_of);
   if (!rejections.empty()) {
     trial.outcome = Outcome::gate_rejected;
     trial.detail = fmt::format("{}: line {}: {}", rejections[0].rule, rejections[0].line, rejections[0].message);
@@ -86,7 +98,7 @@ Result<Evaluated> evaluate_one(Workbench& bench, const Candidate& candidate,
 }  // namespace
 
 Result<std::vector<Evaluated>> evaluate(Workbench& bench, const std::vector<Candidate>& candidates,
-                                        const std::map<std::string, Trial>& known_objects,
+                                        const std::map<std::string, Trial>& known_objects, const SourceOf& source_of,
                                         const std::function<void(const Evaluated&)>& finished,
                                         const std::function<bool()>& interrupted) {
   if (candidates.empty()) return std::vector<Evaluated>{};
@@ -98,7 +110,7 @@ Result<std::vector<Evaluated>> evaluate(Workbench& bench, const std::vector<Cand
 
   auto work = [&] {
     for (std::size_t i = next++; i < candidates.size() && !stop; i = next++) {
-      auto result = evaluate_one(bench, candidates[i], known_objects);
+      auto result = evaluate_one(bench, candidates[i], known_objects, source_of);
       std::lock_guard lock(mutex);
       results.push_back(std::move(result));
       arrived.notify_one();

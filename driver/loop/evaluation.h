@@ -21,11 +21,15 @@ struct Evaluated {
   std::string diagnostics;  // of a failure, distilled, for its proposer: several lines; Trial::detail has the first
 };
 
+// The source of a candidate on record, by its hash; null where there is none.
+using SourceOf = std::function<const std::string*(const std::string& candidate_hash)>;
+
 // Takes candidates through gate, toolchain, runner and verifier, several at once. `known_objects` maps the object hash
 // of trials on record to those trials: an equal program is not run again, it is a duplicate with the score of the
-// first. `finished` is called for each, from the calling thread, as it ends; `interrupted` is asked before each starts.
+// first. `source_of` gives what a candidate was made of, so that the gate sees what was changed. `finished` is called
+// for each, from the calling thread, as it ends; `interrupted` is asked before each starts.
 Result<std::vector<Evaluated>> evaluate(Workbench& bench, const std::vector<Candidate>& candidates,
-                                        const std::map<std::string, Trial>& known_objects,
+                                        const std::map<std::string, Trial>& known_objects, const SourceOf& source_of,
                                         const std::function<void(const Evaluated&)>& finished,
                                         const std::function<bool()>& interrupted);
 

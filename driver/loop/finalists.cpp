@@ -104,7 +104,8 @@ bool Finalists::judge(const Trial& trial) {
 Evaluated Finalists::rebuilt(const Trial& trial) {
   if (const Evaluated* found = history_.evaluated(trial.candidate_hash)) return *found;
   std::vector<Evaluated> again = require(evaluate(
-      bench_, {trial.candidate}, {}, [](const Evaluated&) {}, [] { return false; }));
+      bench_, {trial.candidate}, {}, [this](const std::string& hash) { return history_.source_of(hash); },
+      [](const Evaluated&) {}, [] { return false; }));
   Evaluated finalist = std::move(again.front());
   finalist.trial.id = trial.id;
   return finalist;

@@ -39,6 +39,11 @@ const Trial* History::find(const std::string& candidate_hash) const {
   return found == trials_.end() ? nullptr : &*found;
 }
 
+const std::string* History::source_of(const std::string& candidate_hash) const {
+  const Trial* trial = find(candidate_hash);
+  return trial ? &trial->candidate.source : nullptr;
+}
+
 const Evaluated* History::evaluated(const std::string& candidate_hash) const {
   const auto found = evaluated_.find(candidate_hash);
   return found == evaluated_.end() ? nullptr : &found->second;

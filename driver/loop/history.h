@@ -24,6 +24,8 @@ class History {
   // By the hash of the object. The baseline is a trial of nobody, with the ratio 1 by definition.
   std::map<std::string, Trial> known_objects(const Binary& baseline) const;
   const Trial* find(const std::string& candidate_hash) const;
+  // Null if there is no such candidate.
+  const std::string* source_of(const std::string& candidate_hash) const;
   // Of this run; null for a trial of an earlier one.
   const Evaluated* evaluated(const std::string& candidate_hash) const;
 

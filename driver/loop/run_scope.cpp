@@ -32,7 +32,8 @@ Result<util::FileLock> lock_kernel(const build_step::KernelContext& context, con
 void demand_live_tunables(const build_step::KernelContext& context) {
   Candidate candidate{context.source_text, {}, "baseline", {}};
   for (const Tunable& tunable : context.spec.tunables) candidate.tunables[tunable.name] = tunable.values.front();
-  for (const gate::Rejection& rejection : gate::inspect(candidate, context.source_text, context.spec))
+  for (const gate::Rejection& rejection :
+       gate::inspect(candidate, context.source_text, context.spec, context.request.language))
     throw UserError(fmt::format("{}:{}: {}", context.request.source.string(), rejection.line, rejection.message),
                     "correct the source; candidates are made of it, and the gate refuses them all");
 }

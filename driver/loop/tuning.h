@@ -3,10 +3,12 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 
 #include "build_step/kernel_context.h"
+#include "loop/proposers.h"
 #include "loop/workbench.h"
 #include "store/variant_store.h"
 #include "values/progress.h"
@@ -20,8 +22,15 @@ struct TuningOptions {
   int width = 8;
   std::chrono::seconds time_budget{300};
   double min_gain = 0.01;
+  ProposerChoice proposer;                                                                    // beside the search
+  std::function<Proposers(const ProposerChoice&, const proposer::model::GiveUp&)> proposers;  // empty: make_proposers()
+  int population = 0;  // > 0: a generation is bred from so many matings; rounds are generations
+  std::optional<double> goal_speedup;
   bool again = false;  // go on although an earlier run was concluded for this key
 };
+
+// What a run used of models, a role each.
+using UsageByRole = std::map<std::string, Usage>;
 
 struct TuningResult {
   bool interrupted = false;
@@ -29,6 +38,7 @@ struct TuningResult {
   std::optional<Variant> variant;  // the newest accepted in this run
   std::string reason;              // why it ended
   int trials = 0;                  // of this run
+  UsageByRole usage;
 };
 
 // One run of the loop for one kernel and architecture: propose, gate, compile, verify, race, judge, keep; until rounds,
@@ -37,5 +47,11 @@ struct TuningResult {
 Result<TuningResult> tune(const build_step::KernelContext& context, store::VariantStore& variants,
                           const TuningOptions& options, ProgressObserver& progress,
                           const std::function<bool()>& interrupted);
+
+// What a run would send to a model first, and where to, after the same preparation: nothing is sent. In words where
+// nobody is asked.
+Result<std::string> preview_request(const build_step::KernelContext& context, store::VariantStore& variants,
+                                    const TuningOptions& options, ProgressObserver& progress,
+                                    const std::function<bool()>& interrupted);
 
 }  // namespace kagent::loop

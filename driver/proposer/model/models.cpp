@@ -81,12 +81,12 @@ RoleModels preview_models(const ModelsConfig& config) {
   return models;
 }
 
-Result<RoleModels> replay_models(const std::filesystem::path& recorded) {
+Result<RoleModels> replay_models(const std::filesystem::path& recorded, ReplayCheck check) {
   auto exchanges = read_exchanges(recorded);
   if (!exchanges) return std::unexpected(exchanges.error());
   RoleModels models;
   models.budget = std::make_shared<Budget>(BudgetLimits{});
-  models.replay = std::make_shared<Replay>(std::move(*exchanges));
+  models.replay = std::make_shared<Replay>(std::move(*exchanges), check);
   models.draft = std::make_shared<ReplayModel>(models.replay, models.budget, "draft");
   models.refine = std::make_shared<ReplayModel>(models.replay, models.budget, "refine");
   return models;

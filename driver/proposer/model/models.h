@@ -33,6 +33,6 @@ Result<RoleModels> make_models(const ModelsConfig& config, std::function<std::fi
 RoleModels preview_models(const ModelsConfig& config);
 
 // Answers both roles from the exchanges recorded anywhere under `recorded`, in their order. The budget only counts.
-Result<RoleModels> replay_models(const std::filesystem::path& recorded);
+Result<RoleModels> replay_models(const std::filesystem::path& recorded, ReplayCheck check = ReplayCheck::exact_prompt);
 
 }  // namespace kagent::proposer::model

@@ -16,10 +16,15 @@ namespace kagent::proposer::model {
 // Where two prompts part: message, line and both lines; empty if they are the same.
 std::string first_difference(const ChatRequest& recorded, const ChatRequest& asked);
 
+// Whether a recorded answer is given to another prompt than it was recorded for. A run measures anew, so its prompts
+// have other numbers in them than those of the run before.
+enum class ReplayCheck { exact_prompt, order_alone };
+
 // Recorded exchanges on their way out, in order, for all roles.
 class Replay {
  public:
-  explicit Replay(std::vector<Exchange> exchanges) : exchanges_(std::move(exchanges)) {}
+  explicit Replay(std::vector<Exchange> exchanges, ReplayCheck check = ReplayCheck::exact_prompt)
+      : exchanges_(std::move(exchanges)), check_(check) {}
   // What was answered then, errors too. Another prompt or role than recorded is an error (replay_mismatch) that says
   // where it differs, and the next call meets the same record.
   ChatResult next(const std::string& role, const ChatRequest& request);
@@ -27,6 +32,7 @@ class Replay {
 
  private:
   std::vector<Exchange> exchanges_;
+  ReplayCheck check_;
   mutable std::mutex mutex_;
   std::size_t next_ = 0;
 };

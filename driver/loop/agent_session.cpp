@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loop/agent_session.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include <fmt/core.h>
+
+#include "build_step/header_list.h"
+#include "build_step/pick.h"
+#include "loop/analysis.h"
+#include "loop/archive.h"
+#include "loop/batch.h"
+#include "loop/brief_builder.h"
+#include "loop/experience.h"
+#include "loop/finalists.h"
+#include "loop/history.h"
+#include "loop/numeric.h"
+#include "loop/run_scope.h"
+#include "loop/stopping.h"
+#include "loop/written.h"
+#include "proposer/structure.h"
+#include "selection/selection.h"
+#include "store/lesson_store.h"
+#include "util/hash.h"
+#include "util/text.h"
+
+namespace kagent::loop {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path trials_file(const TuningOptions& options) {
+  return options.bench.state_folder / "trials.sqlite";
+}
+
+StoppingRule rule_of(const SessionRecord& record, const KernelSpec& spec) {
+  StoppingRule rule;
+  rule.rounds = record.limits.rounds;
+  rule.time_budget = std::chrono::seconds(record.limits.time_budget_s);
+  rule.judging_share = 0;  // each step judges what it found
+  rule.goal_roofline = spec.goal.roofline;
+  rule.goal_speedup = record.limits.goal_speedup;
+  return rule;
+}
+
+RunState state_of(const SessionRecord& record) {
+  RunState state;
+  state.rounds_done = record.rounds_done;
+  state.elapsed = std::chrono::duration<double>(record.used_s);
+  state.best_after_round = record.best_after_round;
+  state.failed = record.failed;
+  state.roofline_share = record.roofline_share;
+  state.accepted_ratio = record.accepted_ratio;
+  return state;
+}
+
+}  // namespace
+
+// What one step needs to run candidates; made anew in each.
+struct AgentSession::Work {
+  Work(const AgentSession& session, const SessionRecord& record)
+      : options(session.options_),
+        lock(require(lock_kernel(session.context_, session.options_, session.progress_, session.interrupted_))),
+        trials(require(store::TrialStore::open(trials_file(session.options_)))),
+        budget(std::chrono::seconds(record.limits.time_budget_s), std::chrono::duration<double>(record.used_s)),
+        scope{session.context_, session.variants_, trials, options, session.progress_, session.interrupted_, budget},
+        history(require(History::read(trials, session.context_.request.kernel, session.context_.architecture,
+                                      session.context_.key.hash()))),
+        bench(require(Workbench::open(session.context_, options.bench, session.progress_))) {
+    options.time_budget = std::chrono::seconds(record.limits.time_budget_s);
+    options.min_gain = record.limits.min_gain;
+  }
+
+  TuningOptions options;
+  util::FileLock lock;
+  store::TrialStore trials;
+  Budget budget;
+  RunScope scope;
+  History history;
+  std::unique_ptr<Workbench> bench;
+};
+
+AgentSession::AgentSession(const build_step::KernelContext& context, store::VariantStore& variants,
+                           const TuningOptions& options, ProgressObserver& progress,
+                           const std::function<bool()>& interrupted)
+    : context_(context),
+      variants_(variants),
+      options_(options),
+      progress_(progress),
+      interrupted_(interrupted),
+      sessions_(sessions_folder(options.bench.state_folder, context.request.kernel, context.architecture)),
+      record_(require(newest_session(sessions_))) {
+  if (record_ && !record_->finished.empty()) record_.reset();
+  auto trials = require(store::TrialStore::open(trials_file(options)));
+  history_ = require(trials.trials(context.request.kernel, context.architecture, context.key.hash()));
+}
+
+void AgentSession::demand_open() const {
+  const std::string& kernel = context_.request.kernel;
+  if (!record_)
+    throw UserError("no session is open for " + kernel + " on " + context_.architecture,
+                    "kagent agent brief " + kernel);
+  if (record_->key != context_.key.hash())
+    throw UserError(fmt::format("the inputs of {} changed since session {} was opened (source, headers, definitions, "
+                                "spec, golden data or reference)",
+                                kernel, record_->number),
+                    "kagent agent finish " + kernel + ", then kagent agent brief opens a session for the new ones");
+}
+
+void AgentSession::save() {
+  require(write_session(sessions_, *record_));
+}
+
+void AgentSession::open(const SessionLimits& limits) {
+  if (!record_) {
+    const auto last = require(newest_session(sessions_));
+    demand_live_tunables(context_);
+    record_.emplace();
+    record_->number = last ? last->number + 1 : 1;
+    record_->kernel = context_.request.kernel;
+    record_->architecture = context_.architecture;
+    record_->key = context_.key.hash();
+    record_->started = util::utc_now();
+    record_->limits = limits;
+    const Choice choice = selection::choose(require(build_step::selection_inputs(context_, variants_)));
+    if (choice.variant) record_->accepted_ratio = choice.variant->evidence.against_baseline.ratio;
+  }
+  demand_open();
+  if (record_->baseline_times.empty()) {
+    try {
+      Work work(*this, *record_);
+      measure_baseline(work);
+    } catch (const UserError& error) {
+      // Elsewhere, where the device is, the next step measures.
+      progress_.on_event(Warning{fmt::format("not measured yet: {}", error.what())});
+    }
+  }
+  save();
+}
+
+void AgentSession::measure_baseline(Work& work) {
+  const auto raced = require(race(work.bench->runner(), work.bench->spec(), work.bench->baseline(),
+                                  {work.bench->baseline()}, measuring(work.scope, *work.bench)));
+  if (raced.front().outcome == Outcome::ok) record_->baseline_times = raced.front().cases;
+  record_->device = work.bench->platform().device;
+  record_->flags = build_step::portable_text(work.bench->toolchain().flags(), context_.request);
+  record_->used_s = work.budget.elapsed().count();
+}
+
+ParentSource AgentSession::parent(const std::string& hash) const {
+  if (hash.empty()) return {{.source = context_.source_text, .tunables = {}, .proposer = {}, .hypothesis = {}}, "", 1};
+  const Trial* found = nullptr;
+  for (const Trial& trial : history_)
+    if (trial.candidate_hash.starts_with(hash)) {
+      if (found && found->candidate_hash != trial.candidate_hash)
+        throw UserError("'" + hash + "' begins the hashes of several candidates", "give more of it");
+      found = &trial;
+    }
+  if (!found) throw UserError("there is no candidate '" + hash + "'", "kagent agent status lists them");
+  return {found->candidate, found->candidate_hash, found->score.value_or(1)};
+}
+
+proposer::Prompt AgentSession::brief(const std::string& wanted, bool crossover) {
+  demand_open();
+  const Archive archive(context_.source_text, history_, structural_distance);
+  const std::vector<ParentSource> parents = archive.parents(2);
+  ParentSource chosen;
+  if (wanted.empty() || wanted == "best")
+    chosen = parents.front();
+  else if (wanted == "diverse")
+    chosen = parents.back();
+  else
+    chosen = parent(wanted == "baseline" ? "" : wanted);
+  std::optional<ParentSource> second;
+  if (crossover) {
+    for (const ParentSource& other : parents)
+      if (other.hash != chosen.hash) second = other;
+    if (!second) throw UserError("a crossover needs two sources that passed", "leave --crossover out");
+  }
+  record_->parent = chosen.hash;
+  record_->second_parent = second ? second->hash : "";
+  save();
+
+  BriefInput input{.context = context_, .history = history_};
+  input.device = record_->device;
+  input.flags = record_->flags;
+  input.baseline_times = record_->baseline_times;
+  input.lessons = known_lessons(options_.bench.state_folder);
+  input.state_folder = options_.bench.state_folder;
+  input.round = record_->rounds_done + 1;
+  input.rounds = record_->limits.rounds;
+  brief_ = build_brief(input, std::move(chosen), std::move(second));
+  const proposer::Proposal proposal{context_.spec, brief_.parent.candidate.source, history_, 0, &brief_};
+  return proposer::make_prompt(proposal);
+}
+
+SubmissionResult AgentSession::read(const Submission& submission, std::optional<Candidate>& candidate) const {
+  SubmissionResult result;
+  result.name = submission.name;
+  const ParentSource from = parent(record_->parent);
+  auto written = submission.whole_source ? written_source(submission.text, from)
+                                         : written_answer(submission.text, from, context_.spec);
+  if (!written) {
+    result.problem = written.error().message;
+    return result;
+  }
+  candidate = std::move(*written);
+  candidate->second_parent = record_->second_parent;
+  return result;
+}
+
+SubmitReport AgentSession::submit(const std::vector<Submission>& submissions, const std::string& model) {
+  demand_open();
+  if (auto reason = reason_to_stop())
+    throw UserError("the session has ended by itself: " + *reason,
+                    "kagent agent finish " + context_.request.kernel + " concludes it");
+  SubmitReport report;
+  std::vector<Candidate> candidates;
+  std::vector<std::string> hashes;  // of each submission; empty where there is no candidate
+  const std::string source_name = context_.request.source.filename().string();
+  for (const Submission& submission : submissions) {
+    std::optional<Candidate> candidate;
+    report.results.push_back(read(submission, candidate));
+    SubmissionResult& result = report.results.back();
+    hashes.emplace_back();
+    require(record_exchange(sessions_, *record_, model.empty() ? "agent" : model, "", submission.text));
+    if (!candidate) continue;
+    candidate->model = model;
+    complete_tunables(*candidate, context_.spec);
+    const std::string hash = util::sha256(render(*candidate, source_name));
+    const auto known = std::ranges::find(history_, hash, &Trial::candidate_hash);
+    if (known != history_.end())
+      result.problem = fmt::format("this very candidate is on record: {} ({})", name(known->outcome), known->detail);
+    else if (std::ranges::find(hashes, hash) != hashes.end())
+      result.problem = "another submission of this step is the same candidate";
+    if (!result.problem.empty()) continue;
+    hashes.back() = hash;
+    candidates.push_back(std::move(*candidate));
+  }
+
+  Work work(*this, *record_);
+  if (record_->baseline_times.empty()) measure_baseline(work);
+  Finalists finalists(work.scope, *work.bench, work.history);
+  BatchRunner batches(work.scope, *work.bench, work.history);
+  progress_.on_event(RoundStarted{record_->rounds_done + 1});
+  const std::vector<Evaluated> evaluated = batches.run(candidates);
+  std::vector<std::string> tuned_hashes(submissions.size());
+  for (const Evaluated& one : evaluated) {
+    const auto index = static_cast<std::size_t>(std::ranges::find(hashes, one.trial.candidate_hash) - hashes.begin());
+    if (index >= report.results.size()) continue;
+    report.results[index].diagnostics = one.diagnostics;
+    double best = one.trial.score.value_or(std::numeric_limits<double>::infinity());
+    for (const Evaluated& point : batches.tune_own(one, options_.width)) {
+      ++report.results[index].tuned_trials;
+      if (point.trial.score && *point.trial.score < best)
+        best = *point.trial.score, tuned_hashes[index] = point.trial.candidate_hash;
+    }
+    record_->failed.push_back(!std::isfinite(best));
+    record_->trials += 1 + report.results[index].tuned_trials;
+  }
+  for (const SubmissionResult& result : report.results)
+    if (!result.problem.empty()) record_->failed.push_back(true);
+  judge(finalists, report);
+
+  history_ = work.history.trials();
+  for (std::size_t i = 0; i < report.results.size(); ++i) {
+    SubmissionResult& result = report.results[i];
+    if (const Trial* trial = hashes[i].empty() ? nullptr : work.history.find(hashes[i])) result.trial = *trial;
+    if (!tuned_hashes[i].empty()) result.tuned = *work.history.find(tuned_hashes[i]);
+    if (result.problem.empty() && !result.trial) result.problem = "interrupted before it was measured; submit it again";
+  }
+  if (!interrupted_()) close_round(work.history, report);
+  record_->used_s = work.budget.elapsed().count();
+  work.bench->drop_binaries();
+  save();
+  return report;
+}
+
+// Each acceptance moves the mark for the others.
+void AgentSession::judge(Finalists& finalists, SubmitReport& report) {
+  while (!interrupted_()) {
+    const std::size_t before = report.accepted.size();
+    const std::string last = finalists.accepted() ? finalists.accepted()->reference : "";
+    finalists.judge_best(1 - record_->limits.min_gain / 2, kFinalists);
+    if (finalists.accepted() && finalists.accepted()->reference != last)
+      report.accepted.push_back(*finalists.accepted());
+    if (report.accepted.size() == before) return;
+    record_->accepted.push_back(report.accepted.back().reference);
+    record_->accepted_ratio = report.accepted.back().evidence.against_baseline.ratio;
+    if (finalists.roofline_share()) record_->roofline_share = finalists.roofline_share();
+  }
+}
+
+void AgentSession::close_round(const History& history, const SubmitReport& report) {
+  ++record_->rounds_done;
+  record_->best_after_round.push_back(history.best_ratio());
+  const ParentSource from = parent(record_->parent);
+  const Trial* of_parent = from.hash.empty() ? nullptr : history.find(from.hash);
+  const auto& times = of_parent && !of_parent->cases.empty() ? of_parent->cases : record_->baseline_times;
+  const auto bottlenecks =
+      analyse({context_.spec, context_.request.language, nullptr, times, options_.bench.state_folder});
+  std::vector<Trial> taught;
+  for (const SubmissionResult& result : report.results)
+    if (result.trial) taught.push_back(result.tuned ? *result.tuned : *result.trial);
+  keep_lessons(options_.bench.state_folder, taught, from.ratio, bottlenecks ? pattern_of(*bottlenecks) : "unknown",
+               features_of(context_.spec));
+  if (auto reason = loop::reason_to_stop(rule_of(*record_, context_.spec), state_of(*record_)))
+    record_->stopped = *reason;
+}
+
+TuningResult AgentSession::finish() {
+  if (!record_) demand_open();
+  TuningResult result;
+  result.trials = record_->trials;
+  result.reason = record_->stopped.empty() ? fmt::format("finished by the agent after {} rounds", record_->rounds_done)
+                                           : record_->stopped;
+  if (!record_->accepted.empty()) {
+    auto variant = variants_.find(record_->accepted.back());
+    if (variant) result.variant = std::move(*variant);
+  }
+  auto lock = require(lock_kernel(context_, options_, progress_, interrupted_));
+  auto trials = require(store::TrialStore::open(trials_file(options_)));
+  store::Conclusion conclusion;
+  conclusion.kernel = record_->kernel;
+  conclusion.architecture = record_->architecture;
+  conclusion.key = record_->key;
+  conclusion.improved = !record_->accepted.empty();
+  if (conclusion.improved) conclusion.variant = record_->accepted.back();
+  conclusion.reason = result.reason;
+  conclusion.trials = static_cast<int>(history_.size());
+  conclusion.finished = util::utc_now();
+  require(trials.conclude(conclusion));
+  require(variants_.touch_stamp());
+  record_->finished = conclusion.finished;
+  save();
+  progress_.on_event(RunFinished{conclusion.improved, result.reason, result.trials,
+                                 std::chrono::seconds(static_cast<long>(record_->used_s))});
+  record_.reset();
+  return result;
+}
+
+SessionStatus AgentSession::status() const {
+  SessionStatus status;
+  if (record_) status.record = *record_;
+  status.history = history_;
+  const Choice choice = selection::choose(require(build_step::selection_inputs(context_, variants_)));
+  if (choice.variant) status.incumbent = choice.variant->reference;
+  return status;
+}
+
+std::optional<std::string> AgentSession::reason_to_stop() const {
+  if (!record_) return std::nullopt;
+  if (!record_->stopped.empty()) return record_->stopped;
+  return loop::reason_to_stop(rule_of(*record_, context_.spec), state_of(*record_));
+}
+
+}  // namespace kagent::loop

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "proposer/model/budget.h"
+#include "proposer/model/chat.h"
+#include "proposer/writing_proposer.h"
+
+namespace kagent::loop {
+
+// Who proposes beside the built-in search.
+struct ProposerChoice {
+  std::string name = "search";                       // "openai", "anthropic", "command", "replay", "agent"
+  std::map<std::string, std::string> settings = {};  // of the configuration of models, names without the prefix KAGENT_
+  std::filesystem::path project;                     // its .kagent.json
+  std::filesystem::path replay = {};                 // folder of recorded exchanges
+  std::filesystem::path exchanges = {};              // where exchanges are recorded; empty: nowhere
+  bool preview_only = false;                         // nothing will be sent: no key is needed
+};
+
+struct Proposers {
+  std::unique_ptr<proposer::WritingProposer> writing;  // null: the search is alone
+  std::shared_ptr<proposer::model::ChatModel> draft;   // what it asks first
+  std::shared_ptr<proposer::model::Budget> budget;     // of its models
+  std::string alone_because;                           // why, where another one was asked for: one line
+};
+
+// Never fails: what cannot be had leaves the search alone, with the reason.
+Proposers make_proposers(const ProposerChoice& choice, const proposer::model::GiveUp& give_up);
+
+}  // namespace kagent::loop
