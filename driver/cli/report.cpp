@@ -34,10 +34,13 @@ std::vector<report::KernelReport> gather(const KernelRequest& request) {
   const auto recent = require(trials.recent(request.kernel, std::numeric_limits<int>::max()));
   std::vector<report::KernelReport> reports;
   for (const Choice& choice : pick.choices) {
-    report::KernelReport one{request.kernel, request.target, choice.architecture, choice, {}, {}};
+    report::KernelReport one{request.kernel, request.target, choice.architecture, choice, {}, {}, {}};
     one.generations = all_variants(variants, request.kernel, choice.architecture);
     for (const Trial& trial : recent)
-      if (trial.architecture == choice.architecture) ++one.outcomes[trial.outcome];
+      if (trial.architecture == choice.architecture) {
+        ++one.outcomes[trial.outcome];
+        if (!trial.candidate.role.empty()) one.usage[trial.candidate.role] += trial.candidate.usage;
+      }
     reports.push_back(std::move(one));
   }
   return reports;
@@ -78,6 +81,13 @@ nlohmann::ordered_json to_json(const report::KernelReport& one) {
   for (const Variant& variant : one.generations) root["generations"].push_back(variant.reference);
   root["trials"] = nlohmann::ordered_json::object();
   for (const auto& [outcome, count] : one.outcomes) root["trials"][std::string(name(outcome))] = count;
+  root["usage"] = nlohmann::ordered_json::object();
+  for (const auto& [role, used] : one.usage)
+    root["usage"][role] = {{"input_tokens", used.input_tokens},
+                           {"cached_tokens", used.cached_tokens},
+                           {"output_tokens", used.output_tokens},
+                           {"cost", used.cost},
+                           {"seconds", used.seconds}};
   return root;
 }
 

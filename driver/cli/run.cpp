@@ -48,6 +48,8 @@ int run(int argc, char** argv) {
   // In the order in which a newcomer meets them.
   add_optimize(app, action);
   add_pick(app, action);
+  add_agent(app, action);
+  add_mcp(app, action);
   add_explain(app, action);
   add_verify(app, action);
   add_bench(app, action);
