@@ -16,7 +16,8 @@ Has the build compile the best tested version of one kernel instead of its sourc
     [WIDTH <count>]
     [TIME_BUDGET <seconds>|<number>s|<number>m|<number>h]
     [MIN_GAIN <share>]
-    [REQUIRE_TUNED])
+    [REQUIRE_TUNED]
+    [REQUIRE_REVIEWED])
 
 ``<kernel>``
   The name of the kernel, as in its ``kernel.json``. It becomes part of git branch names and of target names:
@@ -52,9 +53,11 @@ Has the build compile the best tested version of one kernel instead of its sourc
   cross-compiling, ``MISSING`` and ``ALWAYS`` act as ``PICK``. Default: ``KAGENT_TUNE``, else ``MISSING``.
 
 ``PROPOSER``
-  Who proposes changes: ``search``, the built-in search over the tunables; ``model``, the language models that are
-  configured (``openai``, ``anthropic`` and ``command`` say of what kind ``KAGENT_MODEL`` is); or ``replay``, recorded
-  answers of models. docs/agents.md tells how models are configured. Default: ``KAGENT_PROPOSER``.
+  Who proposes changes beside the built-in search over the tunables: nobody (``search``); the language models that are
+  configured (``model``; ``openai``, ``anthropic`` and ``command`` say of what kind ``KAGENT_MODEL`` is); recorded
+  answers of models (``replay``, below the folder that the environment variable ``KAGENT_REPLAY`` names); or an agent
+  from outside through ``kagent agent`` (``agent``). docs/agents.md tells how models are configured. Where the one that
+  is asked for cannot be had, the search goes on alone. Default: ``KAGENT_PROPOSER``.
 
 ``ROUNDS``, ``WIDTH``
   How many rounds a tuning has, and how many candidates a round tries.
@@ -69,6 +72,10 @@ Has the build compile the best tested version of one kernel instead of its sourc
 
 ``REQUIRE_TUNED``
   The build fails where no variant matches, instead of building the baseline. Default: ``KAGENT_REQUIRE_TUNED``.
+
+``REQUIRE_REVIEWED``
+  The build leaves out variants that nobody vouches for: the first ones for an architecture, until a person confirms
+  them with ``kagent review``. Default: ``KAGENT_REQUIRE_REVIEWED``.
 
 Two cache variables have no argument, since they are a matter of the machine and not of the project:
 ``KAGENT_REMOTE_VARIANTS`` also considers variant branches of remotes, ``KAGENT_ALLOW_UNSANDBOXED`` tunes without
@@ -88,6 +95,7 @@ cmake_policy(VERSION 3.25)
 set(KAGENT_TUNE "MISSING" CACHE STRING "What a build does with kernels: PICK, MISSING or ALWAYS")
 set_property(CACHE KAGENT_TUNE PROPERTY STRINGS PICK MISSING ALWAYS)
 set(KAGENT_PROPOSER "search" CACHE STRING "Who proposes changes to kernels")
+set_property(CACHE KAGENT_PROPOSER PROPERTY STRINGS search model openai anthropic command agent replay)
 set(KAGENT_MODEL "" CACHE STRING "Language model of both roles: a configured name, or the provider's")
 set(KAGENT_DRAFT_MODEL "" CACHE STRING "Language model that drafts")
 set(KAGENT_REFINE_MODEL "" CACHE STRING "Language model that refines")
@@ -104,6 +112,7 @@ set(KAGENT_ARCHITECTURES "" CACHE STRING
   "Instruction set levels and CUDA architectures of kernels; empty: those of the target's own flags")
 set(KAGENT_TUNE_CONFIG "" CACHE STRING "Configuration that candidates are compiled with (multi-config generators)")
 option(KAGENT_REQUIRE_TUNED "Fail the build where no variant matches" OFF)
+option(KAGENT_REQUIRE_REVIEWED "Build only variants that a person vouches for" OFF)
 option(KAGENT_REMOTE_VARIANTS "Also consider variant branches of remotes" OFF)
 option(KAGENT_ALLOW_UNSANDBOXED "Tune without bubblewrap" OFF)
 mark_as_advanced(KAGENT_MODEL KAGENT_DRAFT_MODEL KAGENT_REFINE_MODEL KAGENT_MODEL_API KAGENT_MODEL_URL KAGENT_MODEL_KEY
@@ -122,7 +131,7 @@ _kagent_at_the_end(_kagent_forget)
 
 function(kagent_optimize_kernel)
   list(APPEND CMAKE_MESSAGE_CONTEXT "kagent_optimize_kernel")
-  set(flags REQUIRE_TUNED)
+  set(flags REQUIRE_TUNED REQUIRE_REVIEWED)
   set(values TARGET SOURCE GOLDEN TUNE PROPOSER ROUNDS WIDTH TIME_BUDGET MIN_GAIN)
   set(lists ARCHITECTURES)
   cmake_parse_arguments(PARSE_ARGV 1 arg "${flags}" "${values}" "${lists}")

@@ -82,6 +82,7 @@ function(_kagent_write_request)
     "  \"time_budget_s\": ${kagent_time_budget_s},\n"
     "  \"min_gain\": ${kagent_MIN_GAIN},\n"
     "  \"require_tuned\": ${kagent_REQUIRE_TUNED},\n"
+    "  \"require_reviewed\": ${kagent_REQUIRE_REVIEWED},\n"
     "  \"remote_variants\": ${kagent_REMOTE_VARIANTS},\n"
     "  \"allow_unsandboxed\": ${kagent_ALLOW_UNSANDBOXED}\n}\n")
   _kagent_write_if_different("${folder}/request.json" "${content}")

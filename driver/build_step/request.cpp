@@ -56,7 +56,7 @@ KernelRequest parse(const json& root) {
   request.time_budget = std::chrono::seconds(root.at("time_budget_s").get<long>());
   request.min_gain = root.at("min_gain").get<double>();
   request.require_tuned = root.at("require_tuned").get<bool>();
-  request.require_reviewed = root.value("require_reviewed", false);
+  request.require_reviewed = root.at("require_reviewed").get<bool>();
   request.remote_variants = root.at("remote_variants").get<bool>();
   request.allow_unsandboxed = root.at("allow_unsandboxed").get<bool>();
   return request;

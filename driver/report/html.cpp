@@ -112,6 +112,17 @@ std::string outcomes_table(const std::map<Outcome, int>& outcomes) {
   return html + "</table>\n";
 }
 
+std::string usage_table(const std::map<std::string, Usage>& usage) {
+  std::string html =
+      "<h3>Models</h3>\n<table>\n" + header({"role", "tokens read", "of them cached", "written", "cost", "waited"});
+  for (const auto& [role, used] : usage)
+    html += "<tr>" + cell(role) + number_cell(std::to_string(used.input_tokens)) +
+            number_cell(std::to_string(used.cached_tokens)) + number_cell(std::to_string(used.output_tokens)) +
+            number_cell(fmt::format("{:.4g}", used.cost)) + number_cell(fmt::format("{:.0f} s", used.seconds)) +
+            "</tr>\n";
+  return html + "</table>\n";
+}
+
 std::string section(const KernelReport& kernel) {
   std::string html = "<h2>" + html_text(title_of(kernel)) + "</h2>\n";
   if (const auto& variant = kernel.choice.variant) {
@@ -123,6 +134,7 @@ std::string section(const KernelReport& kernel) {
   if (!kernel.generations.empty()) html += generations_table(kernel.generations);
   if (!kernel.choice.considered.empty()) html += considered_table(kernel.choice.considered);
   if (!kernel.outcomes.empty()) html += outcomes_table(kernel.outcomes);
+  if (!kernel.usage.empty()) html += usage_table(kernel.usage);
   return html;
 }
 

@@ -15,9 +15,10 @@ namespace kagent::report {
 // What the page tells of one kernel on one architecture.
 struct KernelReport {
   std::string kernel, target, architecture;
-  Choice choice;                     // what a build takes, and what it looked at
-  std::vector<Variant> generations;  // in the order in which they are to be shown
-  std::map<Outcome, int> outcomes;   // of all trials on record
+  Choice choice;                       // what a build takes, and what it looked at
+  std::vector<Variant> generations;    // in the order in which they are to be shown
+  std::map<Outcome, int> outcomes;     // of all trials on record
+  std::map<std::string, Usage> usage;  // of models, for the candidates on record: a role each
 };
 
 // A page of its own (no scripts, nothing loaded) about all kernels of a project: an overview, then for each kernel its

@@ -16,7 +16,8 @@ std::string request_text(const std::string& kernel, const std::string& target) {
     "golden": "/p/golden/k", "project_dir": "/p", "build_dir": "/p/build",
     "compile_commands": "/p/build/compile_commands.json", "compiler": "/usr/bin/c++", "config": "",
     "outputs": [{"architecture": "native", "generated": "/p/build/k.cpp"}], "tune": "MISSING", "proposer": "search",
-    "rounds": 6, "width": 8, "time_budget_s": 90, "min_gain": 0.02, "require_tuned": true, "remote_variants": false,
+    "rounds": 6, "width": 8, "time_budget_s": 90, "min_gain": 0.02, "require_tuned": true,
+    "require_reviewed": true, "remote_variants": false,
     "allow_unsandboxed": false})";
 }
 
@@ -38,6 +39,7 @@ TEST_F(Request, IsReadAsCMakeWritesIt) {
   EXPECT_EQ(request->time_budget, std::chrono::seconds(90));
   EXPECT_EQ(request->tune, TuneMode::missing);
   EXPECT_TRUE(request->require_tuned);
+  EXPECT_TRUE(request->require_reviewed);
   ASSERT_EQ(request->outputs.size(), 1u);
   EXPECT_EQ(request->outputs[0].generated, "/p/build/k.cpp");
 }

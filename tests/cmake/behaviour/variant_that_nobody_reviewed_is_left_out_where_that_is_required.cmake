@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+# generators: Ninja
+# starts from: tuned
+use_tuned_project()
+set(kagent "${KAGENT_BUILD}/bin/kagent")
+configure(-DKAGENT_REQUIRE_REVIEWED=ON)
+build()
+expect_baseline()
+run("${kagent}" explain scale -B "${BUILD}")
+if(NOT output MATCHES "not reviewed: ")
+  _fail("explain does not say that the variant is not reviewed")
+endif()
+run("${kagent}" review scale -B "${BUILD}" --confirm)
+build()
+expect_picked()
+expect_compiled(scale.cpp)
+expect_variant()
+expect_nothing_to_do()
+run("${kagent}" review scale -B "${BUILD}" --withdraw)
+build()
+expect_baseline()
