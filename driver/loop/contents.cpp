@@ -2,6 +2,7 @@
 #include "loop/contents.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "spec/spec.h"
@@ -11,6 +12,10 @@ namespace {
 
 // Generating so many bytes takes about a millisecond; moving them a hundredth of that.
 constexpr std::size_t kSmallBytes = 128 * 1024;
+
+// From here on a tensor counts as very large.
+constexpr std::size_t kLargeBytes = std::size_t{16} << 20;
+constexpr std::size_t kPatches = 8;  // of a 64th of the tensor each
 
 std::size_t input_bytes(const CallInputs& inputs) {
   std::size_t bytes = 0;
@@ -36,17 +41,27 @@ Result<FreshContents> FreshContents::make(const KernelSpec& spec, const Case& ti
   return contents;
 }
 
+// Rows of a one-hot tensor cannot be cut, wherever they are long.
+bool FreshContents::is_large(const std::string& name, const Tensor& tensor) const {
+  const auto recipe = spec_->inputs.find(name);
+  const bool one_hot = recipe != spec_->inputs.end() && recipe->second.distribution == Distribution::one_hot;
+  return tensor.bytes.size() >= kLargeBytes && !one_hot && !timed_->inputs.contains(name);
+}
+
 Result<CallInputs> FreshContents::next() {
   if (pool_.empty()) {
     auto inputs = spec::generate_inputs(*spec_, *timed_, random_());
     if (inputs) inputs->scalars = scalars_;
     return inputs;
   }
-  const std::size_t base = random_() % 2;
-  CallInputs inputs = pool_[base];
+  for (auto& [name, tensor] : pool_[0].tensors)
+    if (is_large(name, tensor)) patch(tensor, pool_[1].tensors.at(name));
+  CallInputs inputs = pool_[0];
   inputs.scalars = scalars_;
   for (auto& [name, tensor] : inputs.tensors) {
-    if (timed_->inputs.contains(name)) continue;
+    if (timed_->inputs.contains(name) || is_large(name, tensor)) continue;
+    const std::size_t base = random_() % 2;
+    if (base == 1) tensor = pool_[1].tensors.at(name);
     const auto recipe = spec_->inputs.find(name);
     mix(tensor, pool_[1 - base].tensors.at(name),
         recipe == spec_->inputs.end() ? Distribution::normal : recipe->second.distribution);
@@ -71,6 +86,20 @@ void FreshContents::mix(Tensor& tensor, const Tensor& other, Distribution distri
   const std::size_t length = 1 + pick(std::max<std::size_t>(rows / 2, 1));
   const std::size_t from = pick(rows - length + 1), to = pick(rows - length + 1);
   std::copy(at(other.bytes.begin(), from), at(other.bytes.begin(), from + length), at(tensor.bytes.begin(), to));
+}
+
+// Pieces of `other` at secret places, whole rows where there are many.
+void FreshContents::patch(Tensor& tensor, const Tensor& other) {
+  const std::size_t element = size_bytes(tensor.dtype);
+  const std::size_t count = tensor.bytes.size() / element;
+  const auto last = static_cast<std::size_t>(tensor.shape.empty() ? 1 : tensor.shape.back());
+  const std::size_t row = last * kPatches * kPatches <= count ? last : 1;
+  const std::size_t rows = count / row, length = std::max<std::size_t>(rows / (kPatches * kPatches), 1);
+  for (std::size_t i = 0; i < kPatches; ++i) {
+    const std::size_t from = random_() % (rows - length + 1), to = random_() % (rows - length + 1);
+    std::memcpy(tensor.bytes.data() + to * row * element, other.bytes.data() + from * row * element,
+                length * row * element);
+  }
 }
 
 Result<std::int64_t> buffer_bytes(const KernelSpec& spec, const Case& timed) {

@@ -15,8 +15,9 @@ namespace kagent::loop {
 
 // Contents for the timed calls of one case, new ones for each call, so that nothing remembered from an earlier call is
 // of use. Large buffers are not generated anew each time: they are pieces of two generated ones, shifted and joined at
-// secret places, whole rows at a time. What the spec records stays as it is, and so do the scalars, which a program
-// takes by value: they are drawn once.
+// secret places, whole rows at a time; of very large ones an eighth is replaced each time, at secret places, since
+// moving gigabytes would take longer than measuring. What the spec records stays as it is, and so do the scalars, which
+// a program takes by value: they are drawn once.
 class FreshContents {
  public:
   // `spec` and `timed` are referred to, not copied.
@@ -27,12 +28,14 @@ class FreshContents {
  private:
   FreshContents(const KernelSpec& spec, const Case& timed, std::uint64_t seed);
   void mix(Tensor& tensor, const Tensor& other, Distribution distribution);
+  bool is_large(const std::string& name, const Tensor& tensor) const;
+  void patch(Tensor& tensor, const Tensor& other);
 
   const KernelSpec* spec_;
   const Case* timed_;
   std::mt19937_64 random_;
   std::map<std::string, double> scalars_;
-  std::vector<CallInputs> pool_;  // two if they are large, else empty
+  std::vector<CallInputs> pool_;  // two if they are large, else empty; the first changes where it is very large
 };
 
 // Bytes of all buffers of one call.

@@ -113,6 +113,7 @@ class CudaRunner final : public Runner {
 SessionKind CudaRunner::session_kind() const {
   SessionKind kind;
   kind.blocks = kDeviceBlocks;
+  kind.keeps_inputs = true;
   if (options_.look.count() > 0) kind.device_state = [monitor = monitor_] { return monitor->state(); };
   return kind;
 }

@@ -108,11 +108,39 @@ std::vector<ProcessSession::Part<const std::byte>> ProcessSession::contents_of(c
   return parts;
 }
 
+// Of large inputs only the stretches that are not there already. An inout buffer goes whole: a call has changed it.
+std::vector<ProcessSession::Part<const std::byte>> ProcessSession::differences(
+    Slot& slot, std::vector<Part<const std::byte>> parts) const {
+  constexpr std::size_t kLarge = std::size_t{4} << 20, kStretch = std::size_t{64} << 10;
+  std::vector<Part<const std::byte>> needed;
+  for (const Part<const std::byte>& part : parts) {
+    if (parameters_[part.parameter].kind != ParameterKind::input || part.bytes.size() < kLarge) {
+      needed.push_back(part);
+      continue;
+    }
+    std::vector<std::byte>& kept = slot.kept[part.parameter];
+    if (kept.size() != part.bytes.size()) {
+      kept.assign(part.bytes.begin(), part.bytes.end());
+      needed.push_back(part);
+      continue;
+    }
+    for (std::size_t at = 0; at < kept.size(); at += kStretch) {
+      const std::span<const std::byte> stretch = part.bytes.subspan(at, std::min(kStretch, kept.size() - at));
+      if (std::memcmp(kept.data() + at, stretch.data(), stretch.size()) == 0) continue;
+      std::memcpy(kept.data() + at, stretch.data(), stretch.size());
+      needed.push_back({part.parameter, at, stretch});
+    }
+  }
+  return needed;
+}
+
 Result<RunResult> ProcessSession::store(int slot, const CallInputs& inputs, std::optional<std::uint8_t> poison) {
   Request request = request_for(Operation::store, slot);
   request.flags = poison ? protocol::kPoisonOutputs : 0U;
   request.poison = poison.value_or(0);
-  return transfer(slot, contents_of(inputs), request);
+  auto parts = contents_of(inputs);
+  if (kind_.keeps_inputs) parts = differences(*slots_[static_cast<std::size_t>(slot)], std::move(parts));
+  return transfer(slot, std::move(parts), request);
 }
 
 Result<RunResult> ProcessSession::lay_out(int slot, std::uint8_t poison) {
@@ -146,7 +174,7 @@ Result<RunResult> ProcessSession::prepare(int slot, const CallInputs& inputs, co
     return failure(fmt::format("slot {} is not one of 0..{}", slot, protocol::kSlots - 1));
   auto blocks = lay_out_blocks(parameters_, inputs, layout, kind_.blocks);
   if (!blocks) return std::unexpected(blocks.error());
-  slots_[static_cast<std::size_t>(slot)] = Slot{std::move(*blocks), inputs.sizes, {}};
+  slots_[static_cast<std::size_t>(slot)] = Slot{std::move(*blocks), inputs.sizes, {}, {}};
   auto laid_out = lay_out(slot, layout.poison);
   if (!laid_out || laid_out->outcome != Outcome::ok) return laid_out;
   if (kind_.launch)
@@ -238,7 +266,11 @@ Result<std::vector<BufferImage>> ProcessSession::read(int slot) {
     if (!parameters_[i].is_buffer()) continue;
     auto shape = extents(parameters_[i], (*target)->sizes);
     if (!shape) return std::unexpected(shape.error());
-    images.push_back({parameters_[i].name, make_tensor(parameters_[i].dtype, std::move(*shape)), true, 0});
+    images.push_back({parameters_[i].name, {parameters_[i].dtype, std::move(*shape), {}}, true, 0});
+    // Nobody asks what a workspace holds: only the surroundings of a large one are looked at.
+    constexpr std::uint64_t kLargeWorkspace = std::uint64_t{1} << 20;
+    if (parameters_[i].kind != ParameterKind::workspace || blocks[i].data_bytes < kLargeWorkspace)
+      images.back().contents = make_tensor(parameters_[i].dtype, std::move(images.back().contents.shape));
     const Guards limits = guards_of(blocks[i]);
     guards.emplace_back(limits.front_end - limits.front_start);
     guards.emplace_back(limits.back_end - limits.back_start);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,6 +25,8 @@ struct SessionKind {
   TunableValues tunables = {};
   // What to attach to the samples of a GPU.
   std::function<std::optional<DeviceState>()> device_state = {};
+  // Large inputs are kept, so that only what differs has to be sent when a slot is refilled.
+  bool keeps_inputs = false;
   // Who takes the process back once the session is over; else it ends with it.
   std::function<void(RunnerProcess)> give_back = {};
   bool gives_back_ended = false;  // even if it has ended
@@ -51,7 +54,8 @@ class ProcessSession final : public Session {
   struct Slot {
     std::vector<protocol::Block> blocks;
     Sizes sizes;
-    std::optional<Fingerprint> written;  // by the last call, and nothing was changed by us since
+    std::optional<Fingerprint> written;                    // by the last call, and nothing was changed by us since
+    std::map<std::uint32_t, std::vector<std::byte>> kept;  // large inputs, a parameter each, as they were sent last
   };
   // Bytes that go into a buffer's data, or come out of its mapping.
   template <class Byte>
@@ -62,6 +66,7 @@ class ProcessSession final : public Session {
   };
   Result<Slot*> find(int slot);
   std::vector<Part<const std::byte>> contents_of(const CallInputs& inputs) const;
+  std::vector<Part<const std::byte>> differences(Slot& slot, std::vector<Part<const std::byte>> parts) const;
   template <class Byte>
   Result<RunResult> transfer(int slot, std::vector<Part<Byte>> parts, protocol::Request request);
   Result<RunResult> store(int slot, const CallInputs& inputs, std::optional<std::uint8_t> poison);

@@ -60,7 +60,8 @@ class Session {
   virtual Result<RunResult> call(int slot) = 0;
   // `repetitions` calls, inout buffers restored before each (outside the clock). child_time is the sum over the calls.
   virtual Result<RunResult> sample(const SamplePlan& plan) = 0;
-  // The buffers (inputs too, to see whether they were changed) as they are now. Empty if the process died, or was ended
+  // The buffers (inputs too, to see whether they were changed) as they are now; of large workspaces only whether
+  // their guards are intact. Empty if the process died, or was ended
   // because what the slot's last call left has changed since it returned: ask with a step to learn how.
   virtual Result<std::vector<BufferImage>> read(int slot) = 0;
   // Gives the slot's memory back.

@@ -53,7 +53,8 @@ std::optional<std::string> surroundings_problem(const KernelSpec& spec, const Ca
   for (const BufferImage& image : images)
     if (!image.guards_intact)
       return fmt::format("the call wrote outside of {}, first at byte {} of its {}", image.parameter,
-                         image.first_damage, image.contents.bytes.size());
+                         image.first_damage,
+                         static_cast<std::size_t>(image.contents.element_count()) * size_bytes(image.contents.dtype));
   for (const Parameter& parameter : spec.parameters) {
     if (!parameter.is_read() && !parameter.is_written()) continue;
     const BufferImage* image = find_image(images, parameter.name);
