@@ -46,7 +46,7 @@ configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/KAgentConfig.cmake.in" 
   INSTALL_DESTINATION lib/cmake/KAgent PATH_VARS kagent_program kagent_runtime)
 write_basic_package_version_file("${package}/KAgentConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 foreach(file IN ITEMS KAgent.cmake KAgentArguments.cmake KAgentCuda.cmake KAgentLevels.cmake KAgentRequest.cmake
-                      KAgentRules.cmake kernel.schema.json)
+                      KAgentRules.cmake answer.schema.json kernel.schema.json)
   configure_file("${CMAKE_CURRENT_LIST_DIR}/${file}" "${package}/${file}" COPYONLY)
 endforeach()
 

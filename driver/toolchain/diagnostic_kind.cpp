@@ -213,4 +213,20 @@ std::vector<Diagnostic> diagnose(std::string_view output, const DiagnosticsConte
   return diagnostics;
 }
 
+std::string classified(const std::vector<Diagnostic>& diagnostics) {
+  std::string text;
+  std::vector<DiagnosticKind> told;
+  for (const Diagnostic& first : diagnostics) {
+    if (first.kind == DiagnosticKind::other || std::ranges::find(told, first.kind) != told.end()) continue;
+    told.push_back(first.kind);
+    std::string lines;
+    for (const Diagnostic& one : diagnostics)
+      if (one.kind == first.kind && one.line > 0)
+        lines += (lines.empty() ? " at line " : ", ") + std::to_string(one.line);
+    text += "class: " + std::string(name(first.kind)) + lines + "\n";
+    if (!first.advice.empty()) text += "advice: " + first.advice + "\n";
+  }
+  return text;
+}
+
 }  // namespace kagent::toolchain

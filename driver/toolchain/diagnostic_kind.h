@@ -41,4 +41,8 @@ struct Diagnostic {
 // The errors in the output of g++, clang, nvcc, NVRTC, ptxas or nvlink, in order, without repetitions, at most eight.
 std::vector<Diagnostic> diagnose(std::string_view output, const DiagnosticsContext& context);
 
+// What a model repairs a candidate by, behind the distilled text: for each kind of error "class: undeclared_name at
+// line 3, 7", and "advice: ..." where something usually helps. Errors of no known kind are left out.
+std::string classified(const std::vector<Diagnostic>& diagnostics);
+
 }  // namespace kagent::toolchain

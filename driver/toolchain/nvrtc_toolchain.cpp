@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "toolchain/diagnostic_kind.h"
 #include "toolchain/diagnostics.h"
 #include "toolchain/nvrtc_pool.h"
 #include "toolchain/nvrtc_source.h"
@@ -133,8 +134,8 @@ std::string NvrtcToolchain::distilled(const Work& work, const WorkerAnswer& answ
   const std::string name = options_.source.filename().string();
   const std::string log = util::clean(without_ptxas_report(answer.log), 512 * 1024);
   std::string text = answer.problem.empty() ? "" : answer.problem + "\n";
-  if (log.find_first_not_of(" \t\n") != log.npos)
-    text += distil(log, {counted_source(work.job.source_text), name, name});
+  const DiagnosticsContext context{counted_source(work.job.source_text), name, name};
+  if (log.find_first_not_of(" \t\n") != log.npos) text += distil(log, context) + classified(diagnose(log, context));
   return text;
 }
 

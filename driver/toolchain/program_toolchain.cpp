@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <system_error>
 
 #include "toolchain/diagnostic_kind.h"
@@ -92,15 +91,7 @@ std::string_view counted_text(std::string_view text) {
 
 std::string distilled(const std::string& output, std::string_view text, const fs::path& source) {
   const DiagnosticsContext context{counted_text(text), source.string(), source.filename().string()};
-  std::string result = distil(output, context);
-  std::set<std::string> told;
-  for (const Diagnostic& diagnostic : diagnose(output, context)) {
-    const bool helps = diagnostic.kind == DiagnosticKind::pragma_macro ||
-                       diagnostic.kind == DiagnosticKind::shared_memory ||
-                       diagnostic.kind == DiagnosticKind::unsupported;
-    if (helps && told.insert(diagnostic.advice).second) result += "advice: " + diagnostic.advice + "\n";
-  }
-  return result;
+  return distil(output, context) + classified(diagnose(output, context));
 }
 
 CompileResult rejection(Outcome outcome, std::string diagnostics) {

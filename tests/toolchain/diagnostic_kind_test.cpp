@@ -83,5 +83,19 @@ TEST(Diagnose, repeats_nothing_and_ends_early) {
               IsEmpty());
 }
 
+TEST(Classified, names_each_class_once_with_its_lines_and_what_helps) {
+  const std::string text = classified(
+      diagnose("/w/k.cu(2): error: identifier \"b\" is undefined\n/w/k.cu(4): error: identifier \"c\" is undefined\n"
+               "/w/k.cu(3): error: identifier \"BLOCK\" is undefined\n",
+               kContext));
+  EXPECT_THAT(text, HasSubstr("class: undeclared_name at line 2, 4\n"));
+  EXPECT_THAT(text, HasSubstr("class: pragma_macro at line 3\nadvice: nvcc does not expand macros"));
+}
+
+TEST(Classified, says_nothing_of_what_it_does_not_know) {
+  EXPECT_THAT(classified({{DiagnosticKind::other, {}, 3, "odd", {}, {}}}), IsEmpty());
+  EXPECT_THAT(classified({}), IsEmpty());
+}
+
 }  // namespace
 }  // namespace kagent::toolchain
