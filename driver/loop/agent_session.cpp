@@ -18,6 +18,7 @@
 #include "loop/finalists.h"
 #include "loop/history.h"
 #include "loop/numeric.h"
+#include "loop/profile_record.h"
 #include "loop/run_scope.h"
 #include "loop/stopping.h"
 #include "loop/written.h"
@@ -301,7 +302,8 @@ void AgentSession::close_round(const History& history, const SubmitReport& repor
   const Trial* of_parent = from.hash.empty() ? nullptr : history.find(from.hash);
   const auto& times = of_parent && !of_parent->cases.empty() ? of_parent->cases : record_->baseline_times;
   const auto bottlenecks =
-      analyse({context_.spec, context_.request.language, nullptr, times, options_.bench.state_folder});
+      analyse({context_.spec, context_.request.language, nullptr, times, options_.bench.state_folder, record_->device,
+               profile_file(options_.bench.state_folder, record_->kernel, record_->architecture, from.hash)});
   std::vector<Trial> taught;
   for (const SubmissionResult& result : report.results)
     if (result.trial) taught.push_back(result.tuned ? *result.tuned : *result.trial);

@@ -1,73 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loop/analysis.h"
 
-#include <fmt/core.h>
-
+#include "loop/profile_record.h"
+#include "profiler/bottleneck.h"
 #include "profiler/ceilings.h"
-#include "profiler/roofline.h"
 #include "toolchain/machine.h"
 
 namespace kagent::loop {
 namespace {
 
-// On the roofline, and no more: what time alone says about a call on this machine's cores.
-Result<void> place_under_roofs(const AnalysisInput& input, const Case& timed, Bottleneck& bottleneck) {
-  const profiler::Ceilings ceilings =
-      profiler::cached_ceilings(input.state_folder / "ceilings.json", toolchain::machine_description());
-  auto position = profiler::position(input.spec, timed.sizes, bottleneck.time_ns, ceilings);
-  if (!position) return std::unexpected(position.error());
-  if (!*position) {
-    bottleneck.tier_reason = "the spec counts no work";
-    return {};
-  }
-  const bool memory = (*position)->limit == profiler::Limit::memory;
-  bottleneck.roofline_share = (*position)->share;
-  bottleneck.resource = memory ? "memory" : "arithmetic";
-  bottleneck.space = memory ? "main memory or caches" : "vector units";
-  // Far under both roofs neither is what limits it.
-  constexpr double kNearRoof = 0.5;
-  bottleneck.limited_by = (*position)->share < kNearRoof ? "latency or instructions"
-                          : memory                       ? "memory bandwidth"
-                                                         : "fp32 arithmetic";
-  bottleneck.metrics = {{"achieved_flops", (*position)->flops_per_s, "1/s"},
-                        {"achieved_bytes", (*position)->bytes_per_s, "byte/s"},
-                        {"peak_flops", ceilings.flops_per_s, "1/s"},
-                        {"peak_bytes", ceilings.bytes_per_s, "byte/s"},
-                        {"roofline_share", (*position)->share * 100, "%"}};
-  return {};
-}
-
-// What the assembler said, which needs no device.
-void add_device_usage(const Binary& binary, Bottleneck& bottleneck) {
-  for (const DeviceUsage& usage : binary.device_usage) {
-    bottleneck.metrics.push_back({usage.kernel + ": registers", static_cast<double>(usage.registers), "1"});
-    bottleneck.metrics.push_back({usage.kernel + ": shared memory", static_cast<double>(usage.shared_bytes), "byte"});
-    bottleneck.metrics.push_back(
-        {usage.kernel + ": spills", static_cast<double>(usage.spill_store_bytes + usage.spill_load_bytes), "byte"});
-  }
+// The roofs of what the kernel runs on. A GPU's were measured when a platform was opened on it: elsewhere there are
+// none.
+profiler::Ceilings ceilings(const AnalysisInput& input) {
+  const auto file = input.state_folder / "ceilings.json";
+  if (input.language == Language::cxx) return profiler::cached_ceilings(file, toolchain::machine_description());
+  return profiler::cached_ceilings(file, input.device, [] { return profiler::Ceilings{}; });
 }
 
 }  // namespace
 
 Result<std::vector<Bottleneck>> analyse(const AnalysisInput& input) {
+  std::optional<ProfileRecord> profile;
+  if (input.language == Language::cuda) profile = read_profile(input.profile);
+  const profiler::Ceilings roofs = ceilings(input);
   std::vector<Bottleneck> bottlenecks;
   for (const CaseTimes& times : input.times) {
     const Case* timed = input.spec.find_case(times.case_name);
     if (!timed || !(times.candidate_ns > 0)) continue;
-    Bottleneck bottleneck;
-    bottleneck.case_name = times.case_name;
-    bottleneck.time_ns = times.candidate_ns;
-    bottleneck.tier = "time";
-    bottleneck.time = fmt::format("{:.0f} ns a call", times.candidate_ns);
-    if (input.language == Language::cuda) {
-      bottleneck.tier_reason = "no profiler was asked";
-      bottleneck.space = "device memory";
-      if (input.binary) add_device_usage(*input.binary, bottleneck);
-    } else {
-      bottleneck.tier_reason = "counters of the processor are not read";
-      if (auto done = place_under_roofs(input, *timed, bottleneck); !done) return std::unexpected(done.error());
+    profiler::Observed observed;
+    observed.case_name = times.case_name;
+    observed.sizes = timed->sizes;
+    observed.time_ns = times.candidate_ns;
+    observed.counters_problem =
+        input.language == Language::cxx ? "counters of the processor are not read" : "it was not profiled";
+    if (input.binary) observed.usage = input.binary->device_usage;
+    if (profile) {
+      observed.device = profile->device;
+      observed.usage = profile->usage;
+      if (const auto seen = profile->cases.find(times.case_name); seen != profile->cases.end()) {
+        observed.kernels = seen->second.kernels;
+        observed.counters_problem = seen->second.problem;
+      }
+    } else if (input.language == Language::cuda) {
+      observed.device = Device{};
     }
-    bottlenecks.push_back(std::move(bottleneck));
+    auto bottleneck = profiler::summarise(input.spec, observed, roofs);
+    if (!bottleneck) return std::unexpected(bottleneck.error());
+    bottlenecks.push_back(std::move(*bottleneck));
   }
   return bottlenecks;
 }

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "values/binary.h"
@@ -21,6 +22,8 @@ struct AnalysisInput {
   const Binary* binary = nullptr;           // null where it is not there any more: then times alone speak
   const std::vector<CaseTimes>& times;      // of racing; the candidate's own are analysed
   std::filesystem::path state_folder = {};  // for the ceilings of this machine
+  std::string device = {};                  // CUDA: as recorded, whose ceilings are meant
+  std::filesystem::path profile = {};       // CUDA: what was seen of the candidate; see profile_file()
 };
 
 // What limits a candidate, one Bottleneck for each of its timed cases. The one place where profilers are asked: better

@@ -136,6 +136,11 @@ Result<Platform> open_cuda_platform(const build_step::KernelContext& context, co
   platform.runner = runner::make_cuda_runner({.device = *device, .kernel_runner = tools->kernel_runner});
   platform.reference_runner = runner::make_host_runner();
   platform.device = describe(*device);
+  platform.ceilings = [program = tools->kernel_runner, uuid = device->uuid] {
+    const auto rates = runner::measure_rates(program, uuid);
+    if (!rates) return profiler::Ceilings{};
+    return profiler::Ceilings{rates->flops_per_s, rates->bytes_per_s, rates->tensor_flops_per_s};
+  };
   platform.gpu = std::move(*device);
   return platform;
 }

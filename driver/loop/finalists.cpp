@@ -4,20 +4,18 @@
 #include <fmt/core.h>
 
 #include "build_step/pick.h"
-#include "profiler/ceilings.h"
+#include "loop/device_profile.h"
+#include "profiler/roofline.h"
 #include "selection/selection.h"
-#include "toolchain/machine.h"
 
 namespace kagent::loop {
 namespace {
 
 // Weighted over the timed cases; nothing where the spec counts no work.
-std::optional<double> share_of_roofline(const KernelSpec& spec, Language language, const Decision& decision,
-                                        const std::filesystem::path& state_folder) {
-  // The ceilings are those of the processor.
-  if (language != Language::cxx || (!spec.flops && !spec.bytes)) return std::nullopt;
-  const profiler::Ceilings ceilings =
-      profiler::cached_ceilings(state_folder / "ceilings.json", toolchain::machine_description());
+std::optional<double> share_of_roofline(const Workbench& bench, const Decision& decision) {
+  const KernelSpec& spec = bench.spec();
+  if (!spec.flops && !spec.bytes) return std::nullopt;
+  const profiler::Ceilings ceilings = bench.ceilings();
   double share = 0, weight = 0;
   for (const CaseRatio& ratio : decision.cases) {
     const Case* one = spec.find_case(ratio.case_name);
@@ -39,6 +37,9 @@ Finalists::Finalists(const RunScope& run, Workbench& bench, History& history)
   for (const Trial& trial : history.trials())
     if (trial.detail.starts_with(kAcceptedAs)) judged_.insert(trial.candidate_hash);
   choose_incumbent();
+  if (bench.platform().gpu) bench.ceilings();  // while the device is at hand: a later step may have to do without it
+  profile_on_device(bench, bench.built_baseline(), "");
+  if (incumbent_.variant) profile_on_device(bench, incumbent_.binary, incumbent_.variant->evidence.source_hash);
 }
 
 void Finalists::choose_incumbent() {
@@ -94,8 +95,8 @@ bool Finalists::judge(const Trial& trial) {
   if (!judged.variant) return false;
   incumbent_ = Incumbent{*judged.binary, judged.variant};
   incumbent_ratio_ = judged.variant->evidence.against_baseline.ratio;
-  roofline_share_ = share_of_roofline(run_.context.spec, run_.context.request.language,
-                                      judged.variant->evidence.against_baseline, run_.options.bench.state_folder);
+  roofline_share_ = share_of_roofline(bench_, judged.variant->evidence.against_baseline);
+  profile_on_device(bench_, incumbent_.binary, hash);
   accepted_ = std::move(judged.variant);
   return true;
 }

@@ -34,6 +34,7 @@ Result<Platform> open_platform(const build_step::KernelContext& context, const W
   platform.runner = runner::make_host_runner();
   platform.reference_runner = runner::make_host_runner();
   platform.device = toolchain::machine_description();
+  platform.ceilings = profiler::measure_ceilings;
   return platform;
 }
 

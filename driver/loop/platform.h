@@ -2,11 +2,13 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "build_step/kernel_context.h"
+#include "profiler/ceilings.h"
 #include "runner/runner.h"
 #include "toolchain/host_toolchain.h"
 #include "toolchain/toolchain.h"
@@ -29,6 +31,7 @@ struct Platform {
   std::unique_ptr<runner::Runner> reference_runner;  // the reference is host code whatever the kernel is
   std::optional<Device> gpu;                         // CUDA: what programs run on
   std::string device;                                // for records
+  std::function<profiler::Ceilings()> ceilings;      // measures what this device can do at most
 };
 
 // The platform of this kernel on this machine. Errors: no device of the architecture, a missing tool, with the fix.

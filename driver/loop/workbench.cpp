@@ -53,6 +53,7 @@ Result<std::unique_ptr<Workbench>> Workbench::open(const build_step::KernelConte
                                                    const WorkbenchOptions& options, ProgressObserver& progress) {
   std::unique_ptr<Workbench> bench(new Workbench);
   bench->context_ = context;
+  bench->options_ = options;
   bench->folder_ = options.state_folder / "candidates" / context.request.kernel / context.architecture;
   auto platform = open_platform(context, options);
   if (!platform) return std::unexpected(platform.error());
@@ -117,6 +118,10 @@ Result<VerificationSuite> Workbench::make_suite(const KernelSpec& spec, const Bi
 
 Result<VerificationSuite> Workbench::fresh_suite(std::uint64_t seed) {
   return make_suite(built_spec_, built_baseline_, seed);
+}
+
+profiler::Ceilings Workbench::ceilings() const {
+  return profiler::cached_ceilings(options_.state_folder / "ceilings.json", platform_.device, platform_.ceilings);
 }
 
 Result<VerificationReport> Workbench::verify_as_built(const Binary& binary) {

@@ -31,6 +31,9 @@ class Workbench {
   toolchain::Toolchain& toolchain() { return *platform_.toolchain; }
   runner::Runner& runner() { return *platform_.runner; }
   const Platform& platform() const { return platform_; }
+  const WorkbenchOptions& options() const { return options_; }
+  // What this device can do at most: measured once, then remembered.
+  profiler::Ceilings ceilings() const;
   const Binary& baseline() const { return baseline_; }
   const VerificationSuite& suite() const { return *suite_; }
   // What the build makes of the kernel, as its callers see it. The same as spec() and baseline() but for kernels of
@@ -63,6 +66,7 @@ class Workbench {
   build_step::KernelContext context_;
   std::filesystem::path folder_;
   Platform platform_;
+  WorkbenchOptions options_;
   runner::RunnerLimits limits_;
   KernelSpec built_spec_;
   Binary baseline_, built_baseline_;

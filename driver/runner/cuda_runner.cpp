@@ -114,6 +114,7 @@ SessionKind CudaRunner::session_kind() const {
   SessionKind kind;
   kind.blocks = kDeviceBlocks;
   kind.keeps_inputs = true;
+  kind.counts = true;
   if (options_.look.count() > 0) kind.device_state = [monitor = monitor_] { return monitor->state(); };
   return kind;
 }

@@ -24,6 +24,13 @@ Result<std::vector<Device>> probe_devices(const std::filesystem::path& kernel_ru
 // What the GPU of this UUID is doing now. An error where the management library (NVML) is missing or does not answer.
 Result<DeviceState> device_state(const std::filesystem::path& kernel_runner, const std::string& uuid);
 
+// What the first GPU of CUDA_VISIBLE_DEVICES can do at most, measured now: read + written bytes of a copy, fp32
+// multiply- adds, fp16 products on tensor cores. Takes about a second.
+struct DeviceRates {
+  double bytes_per_s = 0, flops_per_s = 0, tensor_flops_per_s = 0;
+};
+Result<DeviceRates> measure_rates(const std::filesystem::path& kernel_runner, const std::string& uuid);
+
 struct CudaRunnerOptions {
   Device device;
   std::filesystem::path kernel_runner;  // the program above

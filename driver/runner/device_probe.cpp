@@ -20,7 +20,8 @@ using nlohmann::json;
 constexpr auto kProbeTime = std::chrono::seconds(60);
 
 // What the program printed: an object without "error".
-Result<json> ask_program(const std::filesystem::path& program, std::vector<std::string> words) {
+Result<json> ask_program(const std::filesystem::path& program, std::vector<std::string> words,
+                         const std::string& uuid = {}) {
   std::error_code missing;
   if (!std::filesystem::is_regular_file(program, missing))
     return failure("there is no program '" + program.string() + "' to ask about GPUs",
@@ -28,7 +29,7 @@ Result<json> ask_program(const std::filesystem::path& program, std::vector<std::
   util::Command command;
   command.argv = {program.string()};
   command.argv.insert(command.argv.end(), words.begin(), words.end());
-  command.environment = device_environment({});
+  command.environment = device_environment(uuid);
   command.limits.wall = kProbeTime;
   const auto finished = util::run(command);
   if (!finished) return std::unexpected(finished.error());
@@ -104,6 +105,16 @@ Result<DeviceState> device_state(const std::filesystem::path& kernel_runner, con
   take(*answer, "compute_processes", state.compute_processes);
   state.other_processes = state.compute_processes;
   return state;
+}
+
+Result<DeviceRates> measure_rates(const std::filesystem::path& kernel_runner, const std::string& uuid) {
+  const auto answer = ask_program(kernel_runner, {"--ceilings"}, uuid);
+  if (!answer) return std::unexpected(answer.error());
+  DeviceRates rates;
+  take(*answer, "bytes_per_s", rates.bytes_per_s);
+  take(*answer, "flops_per_s", rates.flops_per_s);
+  take(*answer, "tensor_flops_per_s", rates.tensor_flops_per_s);
+  return rates;
 }
 
 }  // namespace kagent::runner

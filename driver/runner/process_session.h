@@ -25,6 +25,7 @@ struct SessionKind {
   TunableValues tunables = {};
   // What to attach to the samples of a GPU.
   std::function<std::optional<DeviceState>()> device_state = {};
+  bool counts = false;  // its runtime reads hardware counters
   // Large inputs are kept, so that only what differs has to be sent when a slot is refilled.
   bool keeps_inputs = false;
   // Who takes the process back once the session is over; else it ends with it.
@@ -45,6 +46,7 @@ class ProcessSession final : public Session {
   Result<RunResult> call(int slot) override;
   Result<RunResult> sample(const SamplePlan& plan) override;
   Result<std::vector<BufferImage>> read(int slot) override;
+  Result<Counters> count(int slot, const std::vector<std::string>& metrics) override;
   Result<RunResult> release(int slot) override;
 
  private:

@@ -59,6 +59,9 @@ enum class Operation : std::uint32_t {
   call,
   sample,
   release,
+  // Of programs with device code. The names of metrics lie in the area, a line each; answered there with a line for
+  // each value, "<kernel> <metric> <value>", or "! <why there are none>".
+  count,
   // Of kagent-cuda-runner alone.
   load_module,   // followed by Module; the device code passes through the area
   set_geometry,  // followed by Geometry: how the slot's calls launch the module's kernel
@@ -180,6 +183,8 @@ struct StateReply {
 
 // Bytes of text in the area, its end included.
 inline constexpr std::size_t kTextBytes = 512;
+// The names of metrics in a request for counters, together.
+inline constexpr std::size_t kMetricsBytes = std::size_t{64} << 10;
 
 // The byte that stands at `offset` of a mapping where it is no data. Depends on the place, so that a shifted copy of a
 // guard is no valid guard.

@@ -3,8 +3,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "util/sandbox.h"
@@ -45,6 +47,12 @@ struct RunnerLimits {
   bool allow_unsandboxed = false;
 };
 
+struct Counters {
+  RunResult result;                                    // of the call
+  std::vector<std::map<std::string, double>> kernels;  // in the order of launching
+  std::string problem;
+};
+
 // One live, isolated process that holds one binary. Every step has its time limit; after an outcome other than ok the
 // process is dead and later steps answer launch_failed. A StageError means that the machine failed, not the candidate.
 class Session {
@@ -64,6 +72,9 @@ class Session {
   // their guards are intact. Empty if the process died, or was ended
   // because what the slot's last call left has changed since it returned: ask with a step to learn how.
   virtual Result<std::vector<BufferImage>> read(int slot) = 0;
+  // Hardware counters of one call, under CUPTI's names, of each kernel that it launches. Where they cannot be read
+  // `problem` says why; counters are for diagnosis, and never decide.
+  virtual Result<Counters> count(int slot, const std::vector<std::string>& metrics);
   // Gives the slot's memory back.
   virtual Result<RunResult> release(int slot) = 0;
 };

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runner/cuda_runtime/calls.h"
 
+#include <cstring>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "runner/cuda_runtime/counters.h"
 #include "runner/cuda_runtime/kernel_module.h"
 #include "runner/runtime/system.h"
 #include "runner/ticks.h"
@@ -230,6 +236,29 @@ void sample(Slot* slots, const Request& request, const std::uint32_t* order, pro
     sample_together(turn, request, source, reply);
   else
     sample_one_by_one(turn, request, source, reply);
+}
+
+void count(const Slot& slot) {
+  std::vector<std::string> metrics;
+  std::istringstream names(std::string(reinterpret_cast<const char*>(area), protocol::kMetricsBytes));
+  for (std::string name; std::getline(names, name) && !name.empty() && name[0] != '\0';) metrics.push_back(name);
+  restore_inouts(slot);
+  copy_constants(slot);
+  check(api.cuCtxSynchronize(), "preparing the call");
+  CUcontext current = nullptr;
+  check(api.cuCtxGetCurrent(&current), "cuCtxGetCurrent");
+  const CounterReadings readings = read_counters(current, metrics, [&slot] {
+    enqueue_call(slot);
+    check(api.cuCtxSynchronize(), "the call whose counters are read");
+  });
+  std::ostringstream text;
+  text.precision(17);
+  if (!readings.problem.empty()) text << "! " << readings.problem << '\n';
+  for (std::size_t kernel = 0; kernel < readings.kernels.size(); ++kernel)
+    for (const auto& [metric, value] : readings.kernels[kernel])
+      text << kernel << ' ' << metric << ' ' << value << '\n';
+  const std::string answer = text.str().substr(0, protocol::kAreaBytes - 1);
+  std::memcpy(area, answer.c_str(), answer.size() + 1);
 }
 
 void forget_calls() {

@@ -16,6 +16,9 @@ void call(const Slot& slot, std::uint64_t nonce, protocol::Reply& reply);
 void sample(Slot* slots, const protocol::Request& request, const std::uint32_t* order, protocol::TickSource source,
             protocol::Reply& reply);
 
+// Hardware counters of one call; see Operation::count.
+void count(const Slot& slot);
+
 // The slot whose call is being made.
 extern const Slot* current_slot;
 

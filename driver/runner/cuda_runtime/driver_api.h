@@ -13,8 +13,9 @@ namespace kagent::runner::cuda {
   X(cuInit)                                                                                                            \
   X(cuDriverGetVersion)                                                                                                \
   X(cuGetErrorName)                                                                                                    \
-  X(cuGetErrorString) X(cuDeviceGet) X(cuDeviceGetCount) X(cuDeviceGetName) X(cuDeviceGetUuid) X(cuDeviceGetAttribute) \
-      X(cuDeviceTotalMem) X(cuDevicePrimaryCtxRetain) X(cuCtxSetCurrent) X(cuCtxSynchronize)                           \
+  X(cuGetErrorString)                                                                                                  \
+  X(cuDeviceGet) X(cuDeviceGetCount) X(cuDeviceGetName) X(cuDeviceGetUuid) X(cuDeviceGetAttribute) X(cuDeviceTotalMem) \
+      X(cuDevicePrimaryCtxRetain) X(cuCtxGetCurrent) X(cuCtxSetCurrent) X(cuCtxSynchronize)                            \
           X(cuCtxResetPersistingL2Cache) X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction)                  \
               X(cuModuleGetGlobal) X(cuFuncGetAttribute) X(cuFuncSetAttribute) X(cuLaunchKernel) X(cuLaunchKernelEx)   \
                   X(cuMemGetInfo) X(cuMemAlloc) X(cuMemFree) X(cuMemHostAlloc) X(cuMemHostRegister) X(cuMemcpyHtoD)    \

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "runner/cuda_runtime/calls.h"
+#include "runner/cuda_runtime/ceilings.h"
 #include "runner/cuda_runtime/driver_api.h"
 #include "runner/cuda_runtime/kernel_module.h"
 #include "runner/cuda_runtime/nvml.h"
@@ -105,6 +106,15 @@ int print_devices() {
   return 0;
 }
 
+int print_ceilings() {
+  Line why;
+  DeviceCeilings ceilings;
+  if (const int error = measure_ceilings(ceilings, why); error != 0) return print_error(error, why.text());
+  std::printf("{\"bytes_per_s\": %.6g, \"flops_per_s\": %.6g, \"tensor_flops_per_s\": %.6g}\n", ceilings.bytes_per_s,
+              ceilings.flops_per_s, ceilings.tensor_flops_per_s);
+  return 0;
+}
+
 int print_state(const char* uuid) {
   Line why;
   Nvml nvml;
@@ -143,10 +153,11 @@ int main(int count, char** words) {
   using namespace kagent::runner::cuda;
   if (count == 1) serve_requests();
   if (count == 2 && std::strcmp(words[1], "--devices") == 0) return print_devices();
+  if (count == 2 && std::strcmp(words[1], "--ceilings") == 0) return print_ceilings();
   if (count == 3 && std::strcmp(words[1], "--state") == 0) return print_state(words[2]);
   if (count == 3 && std::strcmp(words[1], "--watch") == 0) return watch(words[2]);
   std::fprintf(stderr,
-               "usage: %s --devices | --state UUID | --watch UUID\n"
+               "usage: %s --devices | --ceilings | --state UUID | --watch UUID\n"
                "without arguments it is started by kagent alone, which talks to it\n",
                words[0]);
   return 2;

@@ -146,6 +146,9 @@ void serve(const Request& request, Reply& reply) {
     case Operation::release:
       release(slot);
       break;
+    case Operation::count:
+      count(slot);
+      break;
     case Operation::load_module: {
       const auto* module = static_cast<const Module*>(entries);
       load_module(*module, reinterpret_cast<const Constant*>(module + 1));

@@ -250,6 +250,7 @@ void serve(const Request& request, Reply& reply) {
     case Operation::release:
       release(slot);
       break;
+    case Operation::count:
     case Operation::load_module:
     case Operation::set_geometry:
     case Operation::reset:

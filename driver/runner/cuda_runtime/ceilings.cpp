@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/cuda_runtime/ceilings.h"
+
+#include <cstdint>
+
+// Made of ceilings.cu, as the runtime's own kernels are.
+asm(R"(
+.section .rodata
+.balign 64
+.globl kagent_ceilings_code
+.hidden kagent_ceilings_code
+kagent_ceilings_code:
+.incbin ")" KAGENT_CEILINGS_CODE R"("
+.balign 8
+.previous
+)");
+extern "C" [[gnu::visibility("hidden")]] const unsigned char kagent_ceilings_code[];
+
+namespace kagent::runner::cuda {
+namespace {
+
+constexpr int kRuns = 9;
+constexpr std::uint64_t kCopyBytes = std::uint64_t{1} << 30;
+constexpr unsigned kThreads = 256, kBlocksPerMultiprocessor = 8, kCopyBlocksPerMultiprocessor = 16;
+constexpr int kAccumulators = 16, kSteps = 20'000;           // as in ceilings.cu
+constexpr double kTensorFlops = 4.0 * 2 * 16 * 8 * 16 / 32;  // a thread and step
+
+// Steps in a row; after the first failure nothing more is done.
+class Steps {
+ public:
+  explicit Steps(Line& why) : why_(why) {}
+  bool operator()(CUresult result, const char* step) {
+    if (error_ == 0 && result != CUDA_SUCCESS) {
+      error_ = static_cast<int>(result);
+      why_ << step << ": " << result;
+    }
+    return error_ == 0;
+  }
+  int error() const { return error_; }
+
+ private:
+  Line& why_;
+  int error_ = 0;
+};
+
+struct Bench {
+  Steps& step;
+  CUstream stream = nullptr;
+  CUevent begin = nullptr, end = nullptr;
+
+  // Shortest of several launches, in seconds; 0 after a failure.
+  double seconds(CUfunction function, unsigned blocks, void** arguments) {
+    double best = 0;
+    for (int run = 0; run < kRuns && step.error() == 0; ++run) {
+      float milliseconds = 0;
+      step(api.cuEventRecord(begin, stream), "cuEventRecord");
+      step(api.cuLaunchKernel(function, blocks, 1, 1, kThreads, 1, 1, 0, stream, arguments, nullptr), "launching");
+      step(api.cuEventRecord(end, stream), "cuEventRecord");
+      step(api.cuEventSynchronize(end), "running a ceiling's kernel");
+      step(api.cuEventElapsedTime(&milliseconds, begin, end), "cuEventElapsedTime");
+      const double seconds = static_cast<double>(milliseconds) * 1e-3;
+      if (run > 0 && (best == 0 || seconds < best)) best = seconds;  // the first warms up
+    }
+    return step.error() == 0 ? best : 0;
+  }
+};
+
+}  // namespace
+
+int measure_ceilings(DeviceCeilings& ceilings, Line& why) {
+  if (const int error = open_driver(why); error != 0) return error;
+  Steps step(why);
+  CUdevice device = 0;
+  CUcontext primary = nullptr;
+  CUmodule module = nullptr;
+  CUfunction copy = nullptr, multiply_add = nullptr, tensor_product = nullptr;
+  int multiprocessors = 0;
+  Bench bench{step};
+  CUdeviceptr from = 0, to = 0;
+  step(api.cuDeviceGet(&device, 0), "cuDeviceGet");
+  step(api.cuDevicePrimaryCtxRetain(&primary, device), "cuDevicePrimaryCtxRetain");
+  step(api.cuCtxSetCurrent(primary), "cuCtxSetCurrent");
+  step(api.cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device),
+       "cuDeviceGetAttribute");
+  step(api.cuModuleLoadData(&module, kagent_ceilings_code), "loading the kernels");
+  step(api.cuModuleGetFunction(&copy, module, "kagent_copy"), "kagent_copy");
+  step(api.cuModuleGetFunction(&multiply_add, module, "kagent_multiply_add"), "kagent_multiply_add");
+  step(api.cuModuleGetFunction(&tensor_product, module, "kagent_tensor_product"), "kagent_tensor_product");
+  step(api.cuStreamCreate(&bench.stream, CU_STREAM_DEFAULT), "cuStreamCreate");
+  step(api.cuEventCreate(&bench.begin, CU_EVENT_DEFAULT), "cuEventCreate");
+  step(api.cuEventCreate(&bench.end, CU_EVENT_DEFAULT), "cuEventCreate");
+  step(api.cuMemAlloc(&from, kCopyBytes), "cuMemAlloc of 1 GiB to copy");
+  step(api.cuMemAlloc(&to, kCopyBytes), "cuMemAlloc of 1 GiB to copy to");
+  if (step.error() != 0) return step.error();
+
+  const auto blocks = static_cast<unsigned>(multiprocessors);
+  std::uint64_t count = kCopyBytes / 16;
+  void* copied[] = {&from, &to, &count};
+  if (const double s = bench.seconds(copy, kCopyBlocksPerMultiprocessor * blocks, copied); s > 0)
+    ceilings.bytes_per_s = 2.0 * static_cast<double>(kCopyBytes) / s;
+  const double threads = static_cast<double>(kThreads) * kBlocksPerMultiprocessor * multiprocessors;
+  int steps = kSteps;
+  float factor = 0.999F, addend = 0.001F;
+  void* added[] = {&to, &steps, &factor, &addend};
+  if (const double s = bench.seconds(multiply_add, kBlocksPerMultiprocessor * blocks, added); s > 0)
+    ceilings.flops_per_s = threads * 2 * kAccumulators * kSteps / s;
+  void* multiplied[] = {&to, &steps};
+  int major = 0;
+  step(api.cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device), "cuDeviceGetAttribute");
+  if (major >= 8)
+    if (const double s = bench.seconds(tensor_product, kBlocksPerMultiprocessor * blocks, multiplied); s > 0)
+      ceilings.tensor_flops_per_s = threads * kTensorFlops * kSteps / s;
+  return step.error();
+}
+
+}  // namespace kagent::runner::cuda

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_target.h>
+
+namespace kagent::runner::cuda {
+
+// The functions of CUPTI that counters need, by their own names.
+struct Cupti {
+#define KAGENT_CUPTI_FUNCTIONS(use)          \
+  use(cuptiGetResultString);                 \
+  use(cuptiDeviceGetChipName);               \
+  use(cuptiProfilerInitialize);              \
+  use(cuptiProfilerDeInitialize);            \
+  use(cuptiProfilerGetCounterAvailability);  \
+  use(cuptiProfilerHostInitialize);          \
+  use(cuptiProfilerHostDeinitialize);        \
+  use(cuptiProfilerHostGetMetricProperties); \
+  use(cuptiProfilerHostConfigAddMetrics);    \
+  use(cuptiProfilerHostGetConfigImageSize);  \
+  use(cuptiProfilerHostGetConfigImage);      \
+  use(cuptiProfilerHostGetNumOfPasses);      \
+  use(cuptiProfilerHostEvaluateToGpuValues); \
+  use(cuptiRangeProfilerEnable);             \
+  use(cuptiRangeProfilerDisable);            \
+  use(cuptiRangeProfilerStart);              \
+  use(cuptiRangeProfilerStop);               \
+  use(cuptiRangeProfilerSetConfig);          \
+  use(cuptiRangeProfilerDecodeData);         \
+  use(cuptiRangeProfilerGetCounterDataSize); \
+  use(cuptiRangeProfilerGetCounterDataInfo); \
+  use(cuptiRangeProfilerCounterDataImageInitialize)
+#define KAGENT_DECLARE(name) decltype(&::name) name = nullptr
+  KAGENT_CUPTI_FUNCTIONS(KAGENT_DECLARE);
+#undef KAGENT_DECLARE
+
+  std::string problem;  // why it cannot be used; empty if it can
+};
+
+// Loaded once for the process, with the two libraries that it opens itself by their bare names.
+const Cupti& cupti();
+
+}  // namespace kagent::runner::cuda

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include "runner/process_session.h"
+#include "util/text.h"
+
+namespace kagent::runner {
+namespace {
+
+// Passes of all metrics, and loading the profiler.
+constexpr std::uint64_t kWork = std::uint64_t{64}
+                                << 30;  // as bytes that are gone through, which have time of their own
+constexpr std::size_t kMostKernels = 1000;
+
+// Lines of "<kernel> <metric> <value>", from a process that may say anything.
+Counters parse(std::string_view text) {
+  Counters counters;
+  std::istringstream lines{std::string(text)};
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("! ")) {
+      counters.problem = util::clean(line.substr(2), 300);
+      continue;
+    }
+    std::istringstream words(line);
+    std::size_t kernel = 0;
+    std::string metric;
+    double value = 0;
+    if (!(words >> kernel >> metric >> value) || kernel >= kMostKernels) continue;
+    if (counters.kernels.size() <= kernel) counters.kernels.resize(kernel + 1);
+    counters.kernels[kernel][util::clean(metric, 200)] = value;
+  }
+  if (counters.kernels.empty() && counters.problem.empty()) counters.problem = "the counters could not be read";
+  return counters;
+}
+
+}  // namespace
+
+Result<Counters> Session::count(int, const std::vector<std::string>&) {
+  Counters counters;
+  counters.problem = "this runner reads no hardware counters";
+  return counters;
+}
+
+Result<Counters> ProcessSession::count(int slot, const std::vector<std::string>& metrics) {
+  if (!kind_.counts) return Session::count(slot, metrics);
+  const auto target = find(slot);
+  if (!target) return std::unexpected(target.error());
+  (*target)->written.reset();
+  std::string names;
+  for (const std::string& metric : metrics) names += metric + "\n";
+  if (names.size() >= protocol::kMetricsBytes) return failure("too many metrics for one request");
+  names += '\0';
+  std::ranges::copy(std::as_bytes(std::span(names)), process_->area().begin());
+  protocol::Request request{};
+  request.operation = protocol::Operation::count;
+  request.slot = static_cast<std::uint32_t>(slot);
+  auto answer = process_->ask(request, {}, kWork);
+  if (!answer) return std::unexpected(answer.error());
+  Counters counters;
+  if (answer->result.outcome == Outcome::ok) {
+    const std::string_view text(reinterpret_cast<const char*>(process_->area().data()), process_->area().size());
+    counters = parse(text.substr(0, text.find('\0')));
+  } else {
+    counters.problem = answer->result.detail;
+  }
+  counters.result = std::move(answer->result);
+  return counters;
+}
+
+}  // namespace kagent::runner
