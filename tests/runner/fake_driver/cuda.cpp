@@ -125,6 +125,11 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice) {
   *context = reinterpret_cast<CUcontext>(&sticky);
   return CUDA_SUCCESS;
 }
+CUresult cuCtxGetCurrent(CUcontext* context) {
+  *context = nullptr;
+  return CUDA_SUCCESS;
+}
+
 CUresult cuCtxSetCurrent(CUcontext) {
   return CUDA_SUCCESS;
 }
