@@ -124,7 +124,9 @@ void add_optimize(CLI::App& app, Action& action) {
       ->check(CLI::IsMember(std::vector<std::string>(std::begin(kProposers), std::end(kProposers))));
   command->add_option("--replay", options->replay, "Answer from the exchanges recorded below this folder")
       ->check(CLI::ExistingDirectory);
-  command->add_option("--population", options->population, "Breed each round from so many matings of what passed")
+  command
+      ->add_option("--population", options->population,
+                   "Breed each round of what writes code from so many matings of what passed")
       ->check(CLI::Range(1, 1'000));
   command->add_option("--generations", options->generations, "Rounds, of a population")->check(CLI::Range(1, 10'000));
   command->add_option("--goal-speedup", options->goal_speedup, "Over the baseline: enough")

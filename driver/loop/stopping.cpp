@@ -43,7 +43,9 @@ bool is_failing(const std::vector<bool>& failed) {
 }  // namespace
 
 std::optional<std::string> reason_to_stop(const StoppingRule& rule, const RunState& state) {
-  if (state.space_exhausted) return "every point of the space was tried";
+  if (state.space_exhausted)
+    return state.has_space ? "every point of the space was tried"
+                           : "the spec has no tunables to search, and nobody else proposes anything";
   if (rule.goal_roofline && state.roofline_share && *state.roofline_share >= *rule.goal_roofline)
     return fmt::format("the goal is reached: {:.0f} % of the roofline", *state.roofline_share * 100);
   if (rule.goal_speedup && 1 / state.accepted_ratio >= *rule.goal_speedup)

@@ -29,7 +29,8 @@ struct RunState {
   std::chrono::duration<double> elapsed{0};
   std::vector<double> best_after_round;  // time of the best over the baseline's, after each round of this run
   std::vector<bool> failed;              // every trial of this run, in order: whether it failed before measuring
-  bool space_exhausted = false;
+  bool space_exhausted = false;          // nothing is left to try
+  bool has_space = true;                 // there was something for the search: the spec has tunables
   std::optional<double> roofline_share;  // of the incumbent, as far as the spec counts its work
   double accepted_ratio = 1;             // time of what was accepted over the baseline's
   Usage usage;                           // of models, over the whole run

@@ -134,6 +134,7 @@ class Run {
     if (finished.empty() && !run_.interrupted()) finished = search_round();
     if (finished.empty() && !run_.interrupted() && !may_ask_again()) {
       state_.space_exhausted = true;
+      state_.has_space = !run_.context.spec.tunables.empty();
       return;
     }
     for (const Evaluated& one : finished) state_.failed.push_back(!one.trial.score.has_value());

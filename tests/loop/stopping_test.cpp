@@ -138,6 +138,8 @@ TEST(Stopping, EndsWhenTheSpaceIsExhausted) {
   RunState state;
   state.space_exhausted = true;
   EXPECT_THAT(reason_to_stop({}, state).value(), HasSubstr("every point"));
+  state.has_space = false;
+  EXPECT_THAT(reason_to_stop({}, state).value(), HasSubstr("no tunables"));
 }
 
 }  // namespace
