@@ -10,6 +10,7 @@
 #include "proposer/model/budget.h"
 #include "proposer/model/fake_model.h"
 #include "proposer/model/model_test_parts.h"
+#include "proposer/model/models.h"
 #include "proposer/model/replay.h"
 #include "util/files.h"
 
@@ -132,6 +133,15 @@ TEST(Record, another_prompt_than_recorded_is_an_error_that_says_where) {
   EXPECT_EQ(result.error().kind, ChatErrorKind::replay_mismatch);
   EXPECT_THAT(result.error().message, HasSubstr("message 2 (user), line 2: recorded 'second line', now 'second wine'"));
   EXPECT_TRUE(replay->next("draft", test_request("first\nsecond line\nthird")));
+}
+
+TEST(Record, order_alone_answers_other_prompts_but_not_other_roles) {
+  RecordedRun run({answered("one")});
+  run.ask("draft", test_request("took 5.1 us"));
+  auto models = replay_models(run.folder.path(), ReplayCheck::order_alone);
+  ASSERT_TRUE(models) << models.error().message;
+  EXPECT_EQ(models->refine->complete(test_request("took 5.2 us"), never).error().kind, ChatErrorKind::replay_mismatch);
+  EXPECT_EQ(models->draft->complete(test_request("took 5.2 us"), never)->text, "one");
 }
 
 TEST(Record, every_difference_of_prompts_is_named) {
