@@ -51,7 +51,8 @@ class Comparison {
   bool search() {
     const int n = length_a(), m = length_b();
     std::vector<int> reached(2 * kMostChanges + 3, 0);
-    const auto at = [&](int k) -> int& { return reached[static_cast<std::size_t>(k + kMostChanges + 1)]; };
+    const auto middle = reached.begin() + (kMostChanges + 1);
+    const auto at = [&](int k) -> int& { return middle[k]; };
     for (int changes = 0; changes <= std::min(n + m, kMostChanges); ++changes) {
       for (int k = -changes; k <= changes; k += 2) {
         int x = k == -changes || (k != changes && at(k - 1) < at(k + 1)) ? at(k + 1) : at(k - 1) + 1;

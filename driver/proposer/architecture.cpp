@@ -51,7 +51,7 @@ std::optional<ArchitectureFacts> architecture_facts(std::string_view architectur
   for (const EmbeddedFile& file : embedded_files()) {
     if (!file.name.ends_with(".json") || file.name == "answer.schema.json") continue;
     const Json table = Json::parse(file.text);
-    const Json also = table.at("also");
+    const Json& also = table.at("also");
     const bool alias = std::ranges::any_of(also, [&](const Json& other) { return other == base; });
     if (table.at("architecture") != base && !alias) continue;
     ArchitectureFacts facts = read(table);

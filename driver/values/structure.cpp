@@ -131,12 +131,15 @@ class Reader {
       ++structure_.shared_arrays;
       structure_.spaces.insert(before.is("extern") ? "dynamic-shared" : "shared");
     }
-    const bool called = behind.is("(") || behind.is("<") || behind.is("::");
+    const bool qualified = before.is("::");
+    const bool called = behind.is("(") || (qualified && (behind.is("<") || behind.is("::")));
     if (before.is(".") || before.is("->")) {
       if (word == "sync" && behind.is("(")) ++structure_.barriers;
     } else if (called) {
       if (const auto family = maths_family(word); !family.empty()) structure_.maths.emplace(family);
-      if (is_library_call(word)) structure_.library_calls.insert(word);
+      // "map" and "sort" are good names for functions of the source's own.
+      const bool unmistakable = word.find("lloc") != word.npos || word.starts_with("cuda");
+      if (is_library_call(word) && (qualified || unmistakable)) structure_.library_calls.insert(word);
     } else if (word == "new") {
       structure_.library_calls.insert(word);
     }

@@ -105,6 +105,16 @@ TEST(Structure, takes_half_for_a_type_only_where_it_is_one) {
   EXPECT_THAT(structure_of(candidate("void f() { half x; }")).types, ElementsAre("float16"));
 }
 
+TEST(Structure, takes_names_of_the_standard_library_only_where_they_are_meant) {
+  EXPECT_THAT(structure_of(candidate("void f(int n) { for (int vector = 0; vector < n; ++vector) map(vector); }"))
+                  .library_calls,
+              IsEmpty());
+  EXPECT_THAT(
+      structure_of(candidate("void f(int n) { std::vector<int> v(n); std::sort(v.begin(), v.end()); malloc(n); }"))
+          .library_calls,
+      UnorderedElementsAre("vector", "sort", "malloc"));
+}
+
 TEST(Novelty, is_none_in_names_comments_layout_and_needless_words) {
   std::string other = replaced(replaced(kNaive, "column", "j"), "sum", "accumulator");
   other = "// Another idea.\n" + replaced(replaced(other, "  ", "\t"), "++k", "k++");
