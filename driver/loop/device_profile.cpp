@@ -60,7 +60,9 @@ void profile_on_device(Workbench& bench, const Binary& binary, const std::string
   for (const Case& timed : bench.built_spec().cases) {
     if (!timed.timed) continue;
     // A process each: the profiler changes what comes after it.
-    auto session = bench.runner().start(binary, bench.built_spec().parameters, bench.limits());
+    runner::RunnerLimits limits = bench.limits();
+    limits.reads_counters = true;
+    auto session = bench.runner().start(binary, bench.built_spec().parameters, limits);
     if (!session) return;
     record.cases[timed.name] = profile_case(**session, bench.built_spec(), timed);
   }

@@ -58,7 +58,9 @@ Result<DeviceProcess> DeviceProcesses::start(std::vector<std::string> words,
   if (!std::filesystem::is_regular_file(program, error))
     return failure("there is no program '" + program.string() + "' to run", "compile it again");
   const std::uint64_t seed = secret_number();
-  auto channel = Channel::make(filtered ? *call_filter_ : std::string(), TickClock::instance().source(), 0, seed);
+  const bool counts = limits.reads_counters && options_.sandbox.available;
+  const std::string& second = counts ? *start_filter_ : *call_filter_;
+  auto channel = Channel::make(filtered ? second : std::string(), TickClock::instance().source(), 0, seed);
   if (!channel) return std::unexpected(channel.error());
   if (!filtered) channel->ask_for_orderly_exit();
 

@@ -45,6 +45,9 @@ struct RunnerLimits {
   std::uint64_t memory_bytes = std::uint64_t{4} << 30;  // beyond the buffers that kagent itself asks for
   std::vector<int> cpus;                                // where the candidate runs; empty: anywhere
   bool allow_unsandboxed = false;
+  // For Session::count(): in the sandbox the process may do what the profiler needs, such as removing files of its own;
+  // what it may never do is refused as ever. What runs so is looked at, not judged.
+  bool reads_counters = false;
 };
 
 struct Counters {
