@@ -22,6 +22,8 @@ namespace {
 constexpr int kOpenFiles = 1024;
 // Nothing of CUDA's needs files; the private /tmp is memory.
 constexpr std::uint64_t kFileBytes = std::uint64_t{64} << 20;
+// A tool may keep its notes there.
+constexpr std::uint64_t kToolFileBytes = std::uint64_t{1} << 30;
 // What the driver's library itself holds on the host, pinned memory and its view of the device included.
 constexpr std::uint64_t kDriverBytes = std::uint64_t{4} << 30;
 constexpr std::uint64_t kMostModuleBytes = std::uint64_t{512} << 20;
@@ -72,7 +74,7 @@ Result<DeviceProcess> DeviceProcesses::start(std::vector<std::string> words,
   command.environment = environment_;
   command.limits.memory_bytes = limits.memory_bytes + kDriverBytes;
   command.limits.tasks = most_threads() + 3;  // bubblewrap's processes
-  command.limits.file_size_bytes = kFileBytes;
+  command.limits.file_size_bytes = filtered ? kFileBytes : kToolFileBytes;
   command.limits.open_files = kOpenFiles;
   command.cpus = limits.cpus;
   command.descriptors = channel->child_descriptors();
@@ -120,7 +122,8 @@ Result<RunResult> load_module(RunnerProcess& process, const Binary& binary, cons
     if (!parameters[i].constant_memory) continue;
     protocol::Constant constant{};
     constant.parameter = i;
-    const std::string& name = parameters[i].name;
+    const auto symbol = binary.constant_symbols.find(parameters[i].name);
+    const std::string& name = symbol != binary.constant_symbols.end() ? symbol->second : parameters[i].name;
     if (name.size() >= sizeof constant.symbol || constants.size() == protocol::kMostConstants)
       return failure("'" + name + "' cannot be a __constant__: too many, or its name is too long",
                      fmt::format("use at most {}", protocol::kMostConstants));

@@ -64,6 +64,14 @@ std::string text_of(const json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
+std::vector<std::string> texts_of(const json& object, const char* key) {
+  std::vector<std::string> texts;
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_array()) return texts;
+  for (const json& text : *found) texts.push_back(text.is_string() ? text.get<std::string>() : std::string());
+  return texts;
+}
+
 bool truth_of(const json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_boolean() && found->get<bool>();
@@ -107,11 +115,8 @@ class WorkerPool::Worker {
   const std::string& version() const { return version_; }
 
   WorkerAnswer compile(const WorkerJob& job, std::chrono::milliseconds time_limit) {
-    const json asked = {{"name", job.name},
-                        {"options", job.options},
-                        {"instance", job.instance},
-                        {"headers", job.headers},
-                        {"time_limit_ms", time_limit.count()}};
+    const json asked = {{"name", job.name},       {"options", job.options}, {"instance", job.instance},
+                        {"symbols", job.symbols}, {"headers", job.headers}, {"time_limit_ms", time_limit.count()}};
     const std::string request = encode({asked.dump(-1, ' ', false, json::error_handler_t::replace), job.source});
     const auto answer = exchange(request, Clock::now() + time_limit + kGrace);
     if (answer) return read(*answer, time_limit);
@@ -174,6 +179,7 @@ class WorkerPool::Worker {
     answer.problem = text_of(told, "problem");
     answer.log = text_of(told, "log");
     answer.lowered_name = text_of(told, "lowered_name");
+    answer.lowered_symbols = texts_of(told, "lowered_symbols");
     answer.precompiled = truth_of(told, "precompiled");
     answer.cubin = frame.bytes;
     if (truth_of(told, "timed_out")) answer.problem = "the compiler " + too_long(time_limit);

@@ -19,8 +19,9 @@ struct WorkerJob {
   std::string name;  // of the source, in messages
   std::string source;
   std::vector<std::string> options;
-  std::string instance;              // name expression of the kernel
-  std::vector<std::string> headers;  // worth precompiling
+  std::string instance;                   // name expression of the kernel
+  std::vector<std::string> headers;       // worth precompiling
+  std::vector<std::string> symbols = {};  // name expressions of variables
 };
 
 // What came of it. Not ok, and no log: `problem` says why (the worker died, the time was up, NVRTC itself failed).
@@ -29,6 +30,7 @@ struct WorkerAnswer {
   std::string problem;
   std::string log;
   std::string lowered_name;
+  std::vector<std::string> lowered_symbols;  // as `symbols`; empty where there is none
   std::string cubin;
   bool precompiled = false;
 };

@@ -2,6 +2,7 @@
 #include "toolchain/nvrtc_toolchain.h"
 
 #include <algorithm>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -24,6 +25,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kCubin = "candidate.cubin";
+// What NVRTC says of a name expression that names nothing.
+constexpr const char* kUnknownName = "Error in parsing name expression";
 constexpr const char* kLog = "compile.log";
 
 // <toolkit>/bin/nvcc, or whatever link leads there.
@@ -44,11 +47,31 @@ std::vector<fs::path> include_folders(const std::vector<std::string>& options) {
   return folders;
 }
 
-CompileResult compile_failure(std::string diagnostics) {
+CompileResult rejected(Outcome outcome, std::string diagnostics) {
   CompileResult result;
-  result.outcome = Outcome::compile_failed;
+  result.outcome = outcome;
   result.diagnostics = std::move(diagnostics);
   return result;
+}
+
+CompileResult compile_failure(std::string diagnostics) {
+  return rejected(Outcome::compile_failed, std::move(diagnostics));
+}
+
+// Threads of a block, where they do not depend on sizes; 0 where they do.
+int block_threads(const Launch& launch, const std::map<std::string, std::int64_t>& values) {
+  constexpr std::int64_t kMost = 1 << 20;
+  const auto lookup = [&values](std::string_view name) -> const std::int64_t* {
+    const auto found = values.find(std::string(name));
+    return found != values.end() ? &found->second : nullptr;
+  };
+  std::int64_t threads = 1;
+  for (const Expression& extent : launch.block) {
+    const auto value = extent.evaluate(lookup);
+    if (!value || *value < 0) return 0;
+    threads = std::min(threads * std::min(*value, kMost), kMost);
+  }
+  return static_cast<int>(threads);
 }
 
 class NvrtcToolchain final : public Toolchain {
@@ -58,6 +81,8 @@ class NvrtcToolchain final : public Toolchain {
         flags_(nvrtc_flags(options_.command)),
         words_(make_words()),
         pool_(pool_options()) {
+    for (const Parameter& parameter : options_.parameters)
+      if (parameter.constant_memory) constants_.push_back(parameter.name);
     std::erase_if(options_.parameters, [](const Parameter& parameter) { return parameter.constant_memory; });
   }
 
@@ -76,13 +101,19 @@ class NvrtcToolchain final : public Toolchain {
 
   std::vector<std::string> make_words() const;
   WorkerPoolOptions pool_options() const;
-  Result<WorkerAnswer> ask(Work& work, std::string source, const std::string& instance);
+  Result<WorkerAnswer> ask(Work& work, std::string source, const std::string& instance,
+                           std::vector<std::string> symbols = {});
+  std::vector<std::string> constant_expressions(const std::string& space) const;
+  Result<WorkerAnswer> ask_for_kernel(Work& work);
   std::string distilled(const Work& work, const WorkerAnswer& answer) const;
   Result<std::string> add_missing_values(Work& work, std::map<std::string, std::int64_t>& values);
   std::string entry_problem(const std::string& lowered_name) const;
+  std::string limit_problem(const Work& work, const WorkerAnswer& answer,
+                            const std::map<std::string, std::int64_t>& values) const;
   Result<CompileResult> make(Work& work);
 
   NvrtcToolchainOptions options_;
+  std::vector<std::string> constants_;  // parameters in constant memory; options_.parameters are the passed ones
   NvrtcFlags flags_;
   std::vector<std::string> words_;
   mutable WorkerPool pool_;
@@ -120,9 +151,36 @@ WorkerPoolOptions NvrtcToolchain::pool_options() const {
   return pool;
 }
 
-Result<WorkerAnswer> NvrtcToolchain::ask(Work& work, std::string source, const std::string& instance) {
-  const WorkerJob job{options_.source.filename().string(), std::move(source), words_, instance,
-                      leading_headers(work.job.source_text, work.tunables)};
+// Name expressions of the __constant__ variables in a namespace ("ops::").
+std::vector<std::string> NvrtcToolchain::constant_expressions(const std::string& space) const {
+  std::vector<std::string> expressions;
+  for (const std::string& name : constants_) expressions.push_back("&" + space + name);
+  return expressions;
+}
+
+// The kernel compiled, with the names of its constants, which lie in the entry's namespace or in one around it.
+Result<WorkerAnswer> NvrtcToolchain::ask_for_kernel(Work& work) {
+  std::string space = options_.entry;
+  std::optional<WorkerAnswer> first;
+  for (;;) {
+    const std::size_t colons = space.size() < 2 ? space.npos : space.rfind("::", space.size() - 3);
+    space = colons == space.npos ? "" : space.substr(0, colons + 2);
+    auto answer = ask(work, work.job.source_text, work.instance, constant_expressions(space));
+    if (!answer || answer->ok) return answer;
+    if (!first) first = *std::move(answer);
+    const bool unknown_name = first->log.find(kUnknownName) != first->log.npos;
+    if (constants_.empty() || !unknown_name || space.empty()) return *std::move(first);
+  }
+}
+
+Result<WorkerAnswer> NvrtcToolchain::ask(Work& work, std::string source, const std::string& instance,
+                                         std::vector<std::string> symbols) {
+  const WorkerJob job{options_.source.filename().string(),
+                      std::move(source),
+                      words_,
+                      instance,
+                      leading_headers(work.job.source_text, work.tunables),
+                      std::move(symbols)};
   auto answer = pool_.compile(job);
   work.log += "$ nvrtc " + util::quote_shell_words(words_) + " " + instance + "\n";
   if (answer)
@@ -175,20 +233,42 @@ std::string NvrtcToolchain::entry_problem(const std::string& lowered_name) const
          expected_signature(options_.entry, parameters) + "'";
 }
 
+// Why no device of the architecture can launch what was compiled; empty if one can. Too much static shared memory is
+// where NVRTC fails after its report, without a word about the reason.
+std::string NvrtcToolchain::limit_problem(const Work& work, const WorkerAnswer& answer,
+                                          const std::map<std::string, std::int64_t>& values) const {
+  const std::string launched = answer.lowered_name.empty() ? "" : demangled(answer.lowered_name);
+  for (const DeviceUsage& usage : parse_ptxas_report(answer.log, options_.architecture)) {
+    const int threads = usage.kernel == launched ? block_threads(work.launch, values) : 0;
+    if (std::string problem = launch_problem(usage, threads, options_.architecture); !problem.empty()) return problem;
+  }
+  return {};
+}
+
 Result<CompileResult> NvrtcToolchain::make(Work& work) {
-  const auto answer = ask(work, work.job.source_text, work.instance);
+  const auto answer = ask_for_kernel(work);
   if (!answer) return std::unexpected(answer.error());
   if (!answer->ok) {
+    if (std::string problem = limit_problem(work, *answer, {}); !problem.empty())
+      return rejected(Outcome::limits_exceeded, std::move(problem));
     std::string text = distilled(work, *answer);
     return compile_failure(text.empty() ? "NVRTC failed without a message" : text);
   }
   if (answer->lowered_name.empty()) return compile_failure("the source defines no kernel '" + work.instance + "'");
   if (std::string problem = entry_problem(answer->lowered_name); !problem.empty())
     return compile_failure(std::move(problem));
+  std::map<std::string, std::string> constant_symbols;
+  for (std::size_t i = 0; i < constants_.size(); ++i) {
+    if (i >= answer->lowered_symbols.size() || answer->lowered_symbols[i].empty())
+      return compile_failure("the source defines no __constant__ '" + constants_[i] + "'");
+    constant_symbols[constants_[i]] = answer->lowered_symbols[i];
+  }
   std::map<std::string, std::int64_t> values = work.job.tunables;
   auto missing = add_missing_values(work, values);
   if (!missing) return std::unexpected(missing.error());
   if (!missing->empty()) return compile_failure(*std::move(missing));
+  if (std::string problem = limit_problem(work, *answer, values); !problem.empty())
+    return rejected(Outcome::limits_exceeded, std::move(problem));
 
   CompileResult result;
   Binary& binary = result.binary;
@@ -199,6 +279,7 @@ Result<CompileResult> NvrtcToolchain::make(Work& work) {
   binary.object_hash =
       util::sha256(util::sha256(answer->cubin) + "\n" + binary.symbol + "\n" + geometry_text(work.launch, values));
   binary.launch = work.launch;
+  binary.constant_symbols = std::move(constant_symbols);
   binary.tunables = std::move(values);
   binary.device_usage = parse_ptxas_report(answer->log, options_.architecture);
   binary.architecture = options_.architecture;

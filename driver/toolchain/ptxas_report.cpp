@@ -152,7 +152,7 @@ std::string launch_problem(const DeviceUsage& usage, int threads, std::string_vi
   const std::string kernel = "the kernel '" + usage.kernel + "' ";
   const std::string on = " on " + std::string(architecture);
   if (threads > kThreadsPerBlock)
-    return kernel + "is bounded to " + std::to_string(threads) + " threads a block; the limit" + on + " is " +
+    return kernel + "is for " + std::to_string(threads) + " threads a block; the limit" + on + " is " +
            std::to_string(kThreadsPerBlock);
   if (usage.shared_bytes > kStaticSharedBytes)
     return kernel + "has " + std::to_string(usage.shared_bytes) + " bytes of static shared memory; the limit" + on +
@@ -161,8 +161,8 @@ std::string launch_problem(const DeviceUsage& usage, int threads, std::string_vi
   const int per_warp = (usage.registers * kWarp + kRegisterUnit - 1) / kRegisterUnit * kRegisterUnit;
   if (warps * per_warp > kRegistersPerBlock)
     return kernel + "takes " + std::to_string(usage.registers) + " registers a thread, " +
-           std::to_string(warps * per_warp) + " for a block of the " + std::to_string(threads) +
-           " threads that it is bounded to; the limit" + on + " is " + std::to_string(kRegistersPerBlock);
+           std::to_string(warps * per_warp) + " for a block of " + std::to_string(threads) + " threads; the limit" +
+           on + " is " + std::to_string(kRegistersPerBlock);
   return {};
 }
 

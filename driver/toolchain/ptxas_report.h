@@ -21,8 +21,9 @@ std::string without_ptxas_report(std::string_view output);
 // (__launch_bounds__), by demangled name.
 std::map<std::string, int> parse_thread_bounds(std::string_view ptx);
 
-// Why a kernel cannot be launched on any device of `architecture` with as many threads as its source allows for:
-// numbers and limit; empty if it can. `threads` is 0 where nothing bounds them.
+// Why a kernel cannot be launched on any device of `architecture` with as many threads a block as its
+// source allows for, or as it is launched with: numbers and limit; empty if it can. `threads` is 0 where they are not
+// known.
 std::string launch_problem(const DeviceUsage& usage, int threads, std::string_view architecture);
 
 // Messages about lines of a PTX file ("ptxas k.ptx, line 23; error   : ...") as messages about the line of the source

@@ -25,8 +25,9 @@ struct Binary {
   std::filesystem::path cubin = {};   // instead of the executable: device code alone, for a trusted runner
   std::optional<Launch> launch = {};  // with a cubin: how `symbol` is launched, over sizes and `tunables`
   std::map<std::string, std::int64_t> tunables = {};
-  std::vector<DeviceUsage> device_usage = {};  // a kernel each
-  std::string architecture = {};               // "sm_90a"; empty for host code
+  std::map<std::string, std::string> constant_symbols = {};  // of the cubin: parameter -> its __constant__'s name there
+  std::vector<DeviceUsage> device_usage = {};                // a kernel each
+  std::string architecture = {};                             // "sm_90a"; empty for host code
 };
 
 // What a toolchain answers: a binary (outcome ok), or a failure of the candidate with its diagnostics.

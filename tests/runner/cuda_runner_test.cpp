@@ -223,6 +223,25 @@ TEST_P(FakeGpu, device_code_that_cannot_be_loaded_or_launched_is_told_as_such) {
   EXPECT_THAT(done(good->call(0)), IsOk());
 }
 
+TEST_P(FakeGpu, a_constant_is_found_by_its_name_in_the_device_code) {
+  std::vector<Parameter> parameters = kernel_parameters();
+  parameters.push_back(buffer("taps", ParameterKind::input, DType::float32, "8"));
+  parameters.back().constant_memory = true;
+  CallInputs inputs = call_inputs(1000, 0);
+  inputs.tensors["taps"] = make_tensor(DType::float32, {8});
+  Binary binary{.executable = {}, .object_hash = {}, .symbol = "scale"};
+  binary.cubin = code_;
+  binary.launch = launch("n", "256");
+  const auto plain = start(binary, parameters);
+  EXPECT_THAT(done(plain->prepare(0, inputs, {})),
+              EndsWith(Outcome::launch_failed, "cuModuleGetGlobal of __constant__ 'taps'"));
+  binary.constant_symbols = {{"taps", "_ZN3ops4tapsE"}};
+  const auto session = start(binary, parameters);
+  ASSERT_THAT(done(session->prepare(0, inputs, {})), IsOk());
+  ASSERT_THAT(done(session->call(0)), IsOk());
+  expect_scaled(*session, 0, 1000);
+}
+
 TEST_P(FakeGpu, device_code_larger_than_the_exchange_arrives_whole) {
   ASSERT_TRUE(write(code_, "fake" + std::string(std::size_t{40} << 20, 'x')));
   const auto session = kernel();

@@ -160,6 +160,56 @@ TEST_F(Nvrtc, ConstantInputsAreNotPassed) {
       "__global__ void scale(const float* x, float* y, int n) { y[threadIdx.x] = x[0] * taps[threadIdx.x % 9]; }\n",
       launch("64"));
   EXPECT_EQ(result.outcome, Outcome::ok) << result.diagnostics;
+  EXPECT_EQ(result.binary.constant_symbols.at("taps"), "taps");
+}
+
+TEST_F(Nvrtc, ConstantInputsAreKnownByTheirNamesInTheCode) {
+  options_.entry = "ops::inner::scale";
+  add("taps", ParameterKind::input, DType::float32);
+  options_.parameters.back().constant_memory = true;
+  const std::string kernel =
+      "__global__ void scale(const float* x, float* y, int n) { y[threadIdx.x] = x[0] TAPS; }\n}\n";
+  const CompileResult used =
+      compile("#define TAPS *taps[threadIdx.x % 9]\nnamespace ops::inner {\n__constant__ float taps[9];\n" + kernel,
+              launch("64"));
+  ASSERT_EQ(used.outcome, Outcome::ok) << used.diagnostics;
+  const std::string symbol = used.binary.constant_symbols.at("taps");
+  EXPECT_EQ(symbol, "_ZN3ops5inner4tapsE");
+  EXPECT_THAT(util::read_file(used.binary.cubin).value(), HasSubstr(std::string(1, '\0') + symbol + '\0'));
+  const CompileResult unused =
+      compile("#define TAPS\nnamespace ops::inner {\n__constant__ float taps[9];\n" + kernel, launch("64"));
+  ASSERT_EQ(unused.outcome, Outcome::ok) << unused.diagnostics;
+  EXPECT_THAT(util::read_file(unused.binary.cubin).value(), HasSubstr(std::string(1, '\0') + symbol + '\0'));
+  const CompileResult around = compile(
+      "#define TAPS * taps[0]\nnamespace ops {\n__constant__ float taps[9];\n}\n"
+      "namespace ops::inner {\n" +
+          kernel,
+      launch("64"));
+  ASSERT_EQ(around.outcome, Outcome::ok) << around.diagnostics;
+  EXPECT_EQ(around.binary.constant_symbols.at("taps"), "_ZN3ops4tapsE");
+  const CompileResult missing = compile("#define TAPS\nnamespace ops::inner {\n" + kernel, launch("64"));
+  EXPECT_EQ(missing.outcome, Outcome::compile_failed);
+  EXPECT_THAT(missing.diagnostics, HasSubstr("taps"));
+}
+
+TEST_F(Nvrtc, WhatNoDeviceCanLaunchIsBeyondTheLimits) {
+  const CompileResult shared = compile(
+      "__global__ void scale(const float* x, float* y, int n) {\n  __shared__ float tile[12289];\n"
+      "  tile[threadIdx.x] = x[threadIdx.x];\n  __syncthreads();\n  y[threadIdx.x] = tile[n];\n}\n",
+      launch("64"));
+  EXPECT_EQ(shared.outcome, Outcome::limits_exceeded);
+  EXPECT_THAT(shared.diagnostics, HasSubstr("49156 bytes of static shared memory; the limit on sm_90a is 49152"));
+  const std::string many =
+      "__global__ void scale(const float* x, float* y, int n) {\n  float kept[100];\n#pragma unroll\n"
+      "  for (int i = 0; i < 100; ++i) kept[i] = x[i * n + threadIdx.x];\n  __syncthreads();\n#pragma unroll\n"
+      "  for (int i = 0; i < 100; ++i) y[i * n + threadIdx.x] = kept[i] * kept[(i * 7 + 3) % 100];\n}\n";
+  const CompileResult registers = compile(many, launch("BLOCK"), {{"BLOCK", 1024}});
+  EXPECT_EQ(registers.outcome, Outcome::limits_exceeded);
+  EXPECT_THAT(registers.diagnostics, HasSubstr("registers a thread, "));
+  EXPECT_THAT(registers.diagnostics, HasSubstr("for a block of 1024 threads; the limit on sm_90a is 65536"));
+  EXPECT_THAT(compile(many, launch("BLOCK"), {{"BLOCK", 2048}}).diagnostics, HasSubstr("2048 threads a block"));
+  const CompileResult of_size = compile(many, launch("n"));
+  EXPECT_EQ(of_size.outcome, Outcome::ok) << "the block is known at the call only: " << of_size.diagnostics;
 }
 
 TEST_F(Nvrtc, HeadersOfTheToolkitAndTheUsualOnesOfTheLibraryAreFound) {

@@ -62,7 +62,7 @@ TEST(LaunchProblem, names_numbers_and_limit) {
   EXPECT_EQ(launch_problem(usage, 0, "sm_90"), "");
   EXPECT_EQ(launch_problem(usage, 896, "sm_90"), "");
   EXPECT_THAT(launch_problem(usage, 1024, "sm_90"),
-              HasSubstr("65 registers a thread, 73728 for a block of the 1024 threads"));
+              HasSubstr("65 registers a thread, 73728 for a block of 1024 threads"));
   EXPECT_THAT(launch_problem(usage, 2048, "sm_90"), HasSubstr("2048 threads a block; the limit on sm_90 is 1024"));
   usage.shared_bytes = 49153;
   EXPECT_THAT(launch_problem(usage, 0, "sm_90"), HasSubstr("49153 bytes of static shared memory"));

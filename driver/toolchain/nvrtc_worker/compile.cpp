@@ -67,6 +67,12 @@ class Program {
     std::string image(bytes, '\0');
     return nvrtcGetCUBIN(program_, image.data()) == NVRTC_SUCCESS ? image : std::string();
   }
+  // Empty if the program has none of that name.
+  std::string lowered_name(const std::string& expression) const {
+    const char* lowered = nullptr;
+    const bool found = nvrtcGetLoweredName(program_, expression.c_str(), &lowered) == NVRTC_SUCCESS;
+    return found && lowered != nullptr ? lowered : std::string();
+  }
 
  private:
   nvrtcProgram program_ = nullptr;
@@ -85,6 +91,15 @@ NvrtcAnswer broken(nvrtcResult status) {
   NvrtcAnswer answer;
   answer.problem = nvrtcGetErrorString(status);
   return answer;
+}
+
+nvrtcResult add_names(const Program& program, const NvrtcJob& job) {
+  std::vector<std::string> names = job.symbols;
+  if (!job.instance.empty()) names.push_back(job.instance);
+  for (const std::string& name : names)
+    if (const nvrtcResult added = nvrtcAddNameExpression(program.get(), name.c_str()); added != NVRTC_SUCCESS)
+      return added;
+  return NVRTC_SUCCESS;
 }
 
 std::string joined(const std::vector<std::string>& words) {
@@ -200,9 +215,7 @@ NvrtcAnswer NvrtcCompiler::compile(const NvrtcJob& job) {
   const std::string front = answer.precompiled ? including(job.headers) + "#line 1 \"" + job.name + "\"\n" : "";
   const Program program(front + job.source, job.name);
   if (program.status() != NVRTC_SUCCESS) return broken(program.status());
-  if (!job.instance.empty())
-    if (const nvrtcResult added = nvrtcAddNameExpression(program.get(), job.instance.c_str()); added != NVRTC_SUCCESS)
-      return broken(added);
+  if (const nvrtcResult added = add_names(program, job); added != NVRTC_SUCCESS) return broken(added);
 #if CUDA_VERSION >= 13000
   nvrtcSetFlowCallback(program.get(), &Deadline::passed, &deadline);
 #endif
@@ -218,10 +231,8 @@ NvrtcAnswer NvrtcCompiler::compile(const NvrtcJob& job) {
     answer.problem = "NVRTC gave no cubin";
     return answer;
   }
-  const char* lowered = nullptr;
-  if (!job.instance.empty() && nvrtcGetLoweredName(program.get(), job.instance.c_str(), &lowered) == NVRTC_SUCCESS &&
-      lowered != nullptr)
-    answer.lowered_name = lowered;
+  if (!job.instance.empty()) answer.lowered_name = program.lowered_name(job.instance);
+  for (const std::string& symbol : job.symbols) answer.lowered_symbols.push_back(program.lowered_name(symbol));
   answer.ok = true;
   return answer;
 }

@@ -13,6 +13,7 @@ struct NvrtcJob {
   std::string source;
   std::vector<std::string> options;
   std::string instance;              // name expression of the kernel
+  std::vector<std::string> symbols;  // name expressions of variables: "&ops::filter"
   std::vector<std::string> headers;  // "cub/cub.cuh": come first, precompiled; the source includes them too
   std::chrono::milliseconds time_limit{60'000};
 };
@@ -24,6 +25,7 @@ struct NvrtcAnswer {
   bool precompiled = false;  // whether the headers came from their compiled form
   std::string log;
   std::string lowered_name;
+  std::vector<std::string> lowered_symbols;  // as `symbols`
   std::string cubin;
 };
 

@@ -35,6 +35,7 @@ Frame answer_to(const Frame& request, kagent::toolchain::NvrtcCompiler& compiler
     job.name = asked.at("name").get<std::string>();
     job.options = asked.at("options").get<std::vector<std::string>>();
     job.instance = asked.at("instance").get<std::string>();
+    job.symbols = asked.at("symbols").get<std::vector<std::string>>();
     job.headers = asked.at("headers").get<std::vector<std::string>>();
     job.time_limit = std::chrono::milliseconds(asked.at("time_limit_ms").get<std::int64_t>());
   } catch (const json::exception& error) {
@@ -49,7 +50,8 @@ Frame answer_to(const Frame& request, kagent::toolchain::NvrtcCompiler& compiler
                      {"timed_out", answer.timed_out},
                      {"precompiled", answer.precompiled},
                      {"log", answer.log},
-                     {"lowered_name", answer.lowered_name}};
+                     {"lowered_name", answer.lowered_name},
+                     {"lowered_symbols", answer.lowered_symbols}};
   return {told.dump(-1, ' ', false, json::error_handler_t::replace), std::move(answer.cubin)};
 }
 

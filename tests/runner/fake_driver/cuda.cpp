@@ -157,8 +157,12 @@ CUresult cuModuleGetFunction(CUfunction* function, CUmodule, const char* name) {
   *function = reinterpret_cast<CUfunction>(new Function{wanted});
   return CUDA_SUCCESS;
 }
-CUresult cuModuleGetGlobal(CUdeviceptr*, size_t*, CUmodule, const char*) {
-  return CUDA_ERROR_NOT_FOUND;
+CUresult cuModuleGetGlobal(CUdeviceptr* memory, size_t* size, CUmodule, const char* name) {
+  alignas(16) static float taps[8];
+  if (std::string(name) != "_ZN3ops4tapsE") return CUDA_ERROR_NOT_FOUND;
+  *memory = reinterpret_cast<CUdeviceptr>(taps);
+  *size = sizeof taps;
+  return CUDA_SUCCESS;
 }
 CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction) {
   *value = attribute == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? 1024 : 0;
