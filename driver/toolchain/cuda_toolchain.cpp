@@ -142,7 +142,7 @@ Words CudaToolchain::link_words(const Work& work, const fs::path& shim, bool no_
   words.insert(words.end(), options.begin(), options.end());
   words.insert(words.end(), {generate_code(options_.architecture), "-Xcompiler=-fdiagnostics-color=never",
                              work.object.string(), shim.string(), options_.runtime.string(), "-ldl", "-lpthread"});
-  for (const std::string& library : options_.libraries) words.push_back("-l" + library);
+  std::ranges::copy(library_words(options_.libraries), std::back_inserter(words));
   if (no_pie) words.push_back("-Xcompiler=-no-pie");
   words.insert(words.end(), {"-o", work.program.string()});
   return words;

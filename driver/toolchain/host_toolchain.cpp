@@ -65,7 +65,7 @@ Words HostToolchain::link_words(const Work& work, const fs::path& shim, bool no_
   // The options may name a language, which would be taken for that of the objects.
   words.insert(words.end(), {"-fdiagnostics-color=never", "-x", "none", work.object.string(), shim.string(),
                              options_.runtime.string(), "-pthread"});
-  for (const std::string& library : options_.libraries) words.push_back("-l" + library);
+  std::ranges::copy(library_words(options_.libraries), std::back_inserter(words));
   if (no_pie) words.push_back("-no-pie");
   words.insert(words.end(), {"-o", work.program.string()});
   return words;

@@ -81,6 +81,14 @@ bool chooses_machine(const std::string& option) {
          option.starts_with("--sysroot=");
 }
 
+std::vector<std::string> library_words(const std::vector<std::string>& libraries) {
+  constexpr std::array<std::string_view, 3> kHeadersOnly = {"cub", "cutlass", "thrust"};
+  std::vector<std::string> words;
+  for (const std::string& library : libraries)
+    if (std::ranges::find(kHeadersOnly, library) == kHeadersOnly.end()) words.push_back("-l" + library);
+  return words;
+}
+
 std::string_view counted_text(std::string_view text) {
   std::string_view rest = text;
   while ((rest.starts_with("#define ") || rest.starts_with("#undef ") || rest.starts_with("//")) &&

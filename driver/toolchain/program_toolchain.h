@@ -91,6 +91,9 @@ std::string_view counted_text(std::string_view text);
 // Compiler output distilled, with lines counted like that, the classes of its errors, and advice where there is some.
 std::string distilled(const std::string& output, std::string_view text, const std::filesystem::path& source);
 
+// The words that link rules.libraries: none for those that are headers alone (cub, thrust, cutlass).
+std::vector<std::string> library_words(const std::vector<std::string>& libraries);
+
 // Whether an option has to be given to every compile of one program: it chooses the machine.
 bool chooses_machine(const std::string& option);
 

@@ -95,7 +95,7 @@ TEST_F(HostToolchain, links_the_libraries_of_the_rules) {
       "extern \"C\" const char* zlibVersion(); void scale(const float* x, float* y, int) { y[0] = zlibVersion()[0] != "
       "0; y[1] = x[1]; y[2] = 0; }";
   EXPECT_THAT(failure_of(source), HasSubstr("'zlibVersion'"));
-  options_.libraries = {"stdc++fs"};
+  options_.libraries = {"stdc++fs", "cub", "thrust"};  // two of which are headers alone
   EXPECT_EQ(output_of(kKernel), "2 4 6");
 }
 
