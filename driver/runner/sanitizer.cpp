@@ -15,6 +15,8 @@
 
 namespace kagent::runner {
 
+namespace fs = std::filesystem;
+
 namespace {
 
 using Verdict = SanitizerResult::Verdict;
@@ -58,6 +60,19 @@ SanitizerResult unfinished(SanitizerTool tool, std::string why) {
   return {tool, Verdict::unfinished, 0, std::move(why)};
 }
 
+// The tool itself, which finds its libraries beside it: /usr/local/cuda is a link, and bin/ of a toolkit has a link or
+// a script in the tool's place.
+fs::path program_behind(const fs::path& found) {
+  std::error_code error;
+  const fs::path real = fs::canonical(found, error);
+  if (error) return found;
+  const fs::path toolkit = real.parent_path().parent_path();
+  if (real.parent_path().filename() != "bin") return real;
+  for (const char* place : {"compute-sanitizer/compute-sanitizer", "extras/compute-sanitizer/compute-sanitizer"})
+    if (fs::is_regular_file(toolkit / place, error)) return fs::canonical(toolkit / place, error);
+  return real;
+}
+
 // One call; the process is left to the caller, who lets it end.
 Result<RunResult> one_call(ProcessSession& session, const CallInputs& inputs) {
   auto step = session.prepare(0, inputs, {});
@@ -73,12 +88,11 @@ SanitizerResult run_tool(SanitizerTool tool, const DeviceProcesses& processes, c
   limits.start = limits.step = options.limit;
   limits.allow_unsandboxed = options.allow_unsandboxed;
   const bool kernel = !binary.cubin.empty();
-  const std::vector<std::string> words{options.sanitizer.string(), "--tool", std::string(name(tool)),
-                                       "--target-processes", "all"};
-  std::error_code error;
-  const std::filesystem::path real = std::filesystem::canonical(options.sanitizer, error);
-  const std::vector<std::filesystem::path> also{options.sanitizer.parent_path(), real.parent_path()};
-  auto started = processes.start_under(words, also, kernel ? runner.kernel_runner : binary.executable, limits);
+  const fs::path sanitizer = program_behind(options.sanitizer);
+  const std::vector<std::string> words{sanitizer.string(), "--tool", std::string(name(tool)), "--target-processes",
+                                       "all"};
+  auto started = processes.start_under(words, {sanitizer.parent_path()},
+                                       kernel ? runner.kernel_runner : binary.executable, limits);
   if (!started) return unfinished(tool, started.error().message);
 
   std::optional<util::Finished> finished;

@@ -25,16 +25,43 @@ struct Mount {
   Kind kind;
 };
 
+bool is_within(const fs::path& path, fs::path folder) {
+  if (!folder.has_filename()) folder = folder.parent_path();
+  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
+}
+
+// The folder of the first link on the way to the path; empty if there is none.
+fs::path folder_of_link(const fs::path& path) {
+  fs::path so_far;
+  std::error_code error;
+  for (const fs::path& part : path) {
+    if (fs::is_symlink(so_far / part, error)) return so_far;
+    so_far /= part;
+  }
+  return {};
+}
+
+// Whether the sandbox shows the link that the path leads through (/usr/local/cuda, say). No mount point can be made
+// behind it then, and none is needed.
+bool shows_link_to(const fs::path& path, const SandboxView& view) {
+  const fs::path folder = folder_of_link(path);
+  if (folder.empty()) return false;
+  const auto shows = [&folder](const fs::path& shown) { return is_within(folder, shown.lexically_normal()); };
+  return std::ranges::any_of(kSystem, shows) || std::ranges::any_of(view.read_only, shows) ||
+         std::ranges::any_of(view.read_write, shows);
+}
+
 std::vector<Mount> mounts(const SandboxView& view) {
   std::vector<Mount> all;
-  const auto add = [&all](const std::vector<fs::path>& paths, Mount::Kind kind) {
+  const auto add = [&all, &view](const std::vector<fs::path>& paths, Mount::Kind kind) {
     for (const fs::path& path : paths) {
       std::error_code missing;
       const fs::path real = fs::canonical(path, missing);
       if (missing) continue;
-      all.push_back({path.lexically_normal(), kind});
+      const fs::path named = path.lexically_normal();
+      if (named == real || !shows_link_to(named, view)) all.push_back({named, kind});
       // A link is no mount point of its own: what it leads to is shown, or hidden, under its own name as well.
-      if (real != all.back().path) all.push_back({real, kind});
+      if (named != real) all.push_back({real, kind});
     }
   };
   add(view.read_only, Mount::Kind::read_only);

@@ -69,6 +69,28 @@ TEST_P(Sanitizer, each_tool_says_what_it_found_in_one_call) {
   EXPECT_THAT(results[2].detail, HasSubstr("not supported"));
 }
 
+TEST_P(Sanitizer, a_toolkit_behind_links_is_found_with_what_lies_beside_the_tool) {
+  namespace fs = std::filesystem;
+  const fs::path toolkit = folder_.path() / "cuda-13.0";
+  fs::create_directories(toolkit / "compute-sanitizer");
+  fs::create_directories(toolkit / "bin");
+  fs::create_directory_symlink(toolkit, folder_.path() / "cuda");
+  std::ofstream(toolkit / "compute-sanitizer/beside") << "here";
+  std::ofstream(toolkit / "compute-sanitizer/compute-sanitizer")
+      << "#!/bin/sh\n[ \"$(cat \"${0%/*}/beside\")\" = here ] || exit 1\n"
+      << std::string(kFakeSanitizer).substr(std::string("#!/bin/sh\n").size());
+  std::ofstream(toolkit / "bin/script")
+      << "#!/bin/sh\nexec \"${0%/*}/../compute-sanitizer/compute-sanitizer\" \"$@\"\n";
+  for (const char* file : {"compute-sanitizer/compute-sanitizer", "bin/script"})
+    fs::permissions(toolkit / file, fs::perms::owner_all);
+  fs::create_symlink("../compute-sanitizer/compute-sanitizer", toolkit / "bin/compute-sanitizer");
+  for (const char* name : {"bin/compute-sanitizer", "bin/script", "compute-sanitizer/compute-sanitizer"}) {
+    how_.sanitizer = folder_.path() / "cuda" / name;
+    const auto results = check(kScale, {SanitizerTool::memcheck});
+    EXPECT_EQ(results[0].verdict, Verdict::clean) << name << ": " << results[0].detail;
+  }
+}
+
 TEST_P(Sanitizer, a_call_that_does_not_end_well_is_no_pass) {
   const auto results = check(kCrashes, {SanitizerTool::memcheck});
   ASSERT_EQ(results.size(), 1U);

@@ -124,6 +124,19 @@ TEST_F(Sandbox, a_cover_holds_whatever_name_leads_to_it) {
   EXPECT_EQ(seen("shown/hidden/golden", view), "");
 }
 
+TEST_F(Sandbox, what_lies_behind_a_link_that_is_shown_is_shown_too) {
+  fs::create_directories(path("other/deep"));
+  std::ofstream(path("other/deep/file")) << "deep\n";
+  fs::create_directory_symlink(path("other"), path("shown/away"));
+  fs::create_directory_symlink(path("shown/hidden"), path("shown/link"));
+  for (const fs::path& shown : {path("shown"), path("shown") / ""}) {
+    const SandboxView view{
+        .read_only = {shown, path("shown/link/work"), path("shown/away/deep")}, .read_write = {}, .covered = {}};
+    EXPECT_EQ(seen("shown/link/work/own", view), "shown/hidden/work/own\n");
+    EXPECT_EQ(seen("shown/away/deep/file", view), "deep\n");
+  }
+}
+
 TEST_F(Sandbox, a_longer_path_inside_of_a_cover_is_shown) {
   const SandboxView view{
       .read_only = {path("shown")}, .read_write = {path("shown/hidden/work")}, .covered = {path("shown/hidden")}};
