@@ -51,7 +51,9 @@ void profile_on_device(Workbench& bench, const Binary& binary, const std::string
   if (!gpu) return;
   const auto file = profile_file(bench.options().state_folder, bench.context().request.kernel,
                                  bench.context().architecture, candidate_hash);
-  if (read_profile(file)) return;
+  const auto known = read_profile(file);
+  const auto lacks_counters = [](const auto& entry) { return !entry.second.problem.empty(); };
+  if (known && std::ranges::none_of(known->cases, lacks_counters)) return;
   const auto lane = MeasuringLane::enter_device(gpu->uuid, {}, "profiling " + bench.spec().kernel, {}, {});
   if (!lane) return;
   ProfileRecord record;

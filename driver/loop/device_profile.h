@@ -7,7 +7,7 @@
 namespace kagent::loop {
 
 // Runs each timed case of a program of the build's a few times and once for its hardware counters, and keeps what was
-// seen for analyse(). Does nothing for host code, nor where a record is there already. Never decides anything: what
+// seen for analyse(). Does nothing for host code, nor where all is on record already. Never decides anything: what
 // fails is in the record as the reason why there is no more.
 void profile_on_device(Workbench& bench, const Binary& binary, const std::string& candidate_hash);
 
