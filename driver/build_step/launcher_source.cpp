@@ -36,7 +36,7 @@ struct KagentExact {
     return a;
   }
   static bool divides(KagentExact a, KagentExact b) {
-    const bool fits = b.value != 0 && !(b.value == -1 && a.value == INT64_MIN);
+    const bool fits = static_cast<bool>(b) && !(b.value == -1 && a.value == INT64_MIN);
     fault |= !fits;
     return fits;
   }

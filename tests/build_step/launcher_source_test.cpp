@@ -177,6 +177,20 @@ TEST_F(CompiledLauncher, DecidesAboutEveryGeometryBeforeItLaunches) {
             "empty 0\nzero divisor 9\nguarded 0\nnegative 9\noverflow 9\nshared 9\nfits 1\n");
 }
 
+TEST_F(CompiledLauncher, NeedsNoArithmeticToBeFreeOfWarnings) {
+  KernelSpec spec;
+  spec.kernel = "copy";
+  spec.style = Style::kernel;
+  spec.entry = "copy";
+  spec.parameters = {parameter("x", ParameterKind::input, DType::float32, {"8"}),
+                     parameter("y", ParameterKind::output, DType::float32, {"8"})};
+  const std::string kernel = "__global__ void copy(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x]; }\n";
+  write("kernel.cu", launcher_source(spec, kernel, "copy.cu", launch_of("1", "8")));
+  const util::Finished built =
+      shell(std::string(KAGENT_TEST_NVCC) + " -std=c++17 -arch=sm_90 -Werror all-warnings -c kernel.cu -o kernel.o");
+  EXPECT_TRUE(built.ok()) << built.standard_output << built.standard_error;
+}
+
 #endif
 
 }  // namespace
