@@ -58,6 +58,11 @@ RunState state_of(const SessionRecord& record) {
   return state;
 }
 
+// A source as an answer that could have been written instead.
+std::string published_form(const std::string& source) {
+  return "{\"hypothesis\": \"a source as a whole\"}\n```cpp\n" + source + "\n```\n";
+}
+
 }  // namespace
 
 // What one step needs to run candidates; made anew in each.
@@ -195,7 +200,9 @@ proposer::Prompt AgentSession::brief(const std::string& wanted, bool crossover) 
   input.rounds = record_->limits.rounds;
   brief_ = build_brief(input, std::move(chosen), std::move(second));
   const proposer::Proposal proposal{context_.spec, brief_.parent.candidate.source, history_, 0, &brief_};
-  return proposer::make_prompt(proposal);
+  proposer::Prompt prompt = proposer::make_prompt(proposal);
+  require(write_brief(sessions_, *record_, prompt.system, prompt.text()));
+  return prompt;
 }
 
 SubmissionResult AgentSession::read(const Submission& submission, std::optional<Candidate>& candidate) const {
@@ -227,7 +234,8 @@ SubmitReport AgentSession::submit(const std::vector<Submission>& submissions, co
     report.results.push_back(read(submission, candidate));
     SubmissionResult& result = report.results.back();
     hashes.emplace_back();
-    require(record_exchange(sessions_, *record_, model.empty() ? "agent" : model, "", submission.text));
+    require(record_exchange(sessions_, *record_, model.empty() ? "agent" : model,
+                            submission.whole_source ? published_form(submission.text) : submission.text));
     if (!candidate) continue;
     candidate->model = model;
     complete_tunables(*candidate, context_.spec);

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "proposer/model/record.h"
 #include "util/files.h"
 #include "util/text.h"
 
@@ -131,16 +132,27 @@ Result<std::optional<SessionRecord>> newest_session(const fs::path& sessions) {
   }
 }
 
+Result<void> write_brief(const fs::path& sessions, const SessionRecord& record, const std::string& system,
+                         const std::string& text) {
+  const fs::path folder = session_folder(sessions, record.number);
+  if (auto done = util::write_file_atomically(folder / "system.txt", system); !done) return done;
+  return util::write_file_atomically(folder / "brief.txt", text);
+}
+
 Result<void> record_exchange(const fs::path& sessions, SessionRecord& record, const std::string& model,
-                             const std::string& prompt, const std::string& answer) {
-  const ordered_json root{{"format", kFormat},
-                          {"time", util::utc_now()},
-                          {"model", model},
-                          {"prompt", util::clean(prompt, prompt.size())},
-                          {"reply", util::clean(answer, answer.size())}};
-  const fs::path file =
-      session_folder(sessions, record.number) / fmt::format("exchange-{:03}.json", ++record.exchanges);
-  return util::write_file_atomically(file, root.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+                             const std::string& answer) {
+  using namespace proposer::model;
+  const fs::path folder = session_folder(sessions, record.number);
+  ChatRequest shown;
+  shown.messages = {{Author::system, util::read_file(folder / "system.txt").value_or(""), true},
+                    {Author::user, util::read_file(folder / "brief.txt").value_or(""), false}};
+  ChatReply reply;
+  reply.text = util::clean(answer, answer.size());
+  reply.model = model;
+  // An agent drafts: so a replay can answer with what it wrote.
+  const Exchange exchange{++record.exchanges, "draft", model, util::utc_now(), std::move(shown), std::move(reply)};
+  return util::write_file_atomically(folder / fmt::format("exchange-{:03}.json", record.exchanges),
+                                     to_json(exchange, {}));
 }
 
 }  // namespace kagent::loop

@@ -54,8 +54,12 @@ Result<void> write_session(const std::filesystem::path& sessions, const SessionR
 // The newest; nothing if there is none.
 Result<std::optional<SessionRecord>> newest_session(const std::filesystem::path& sessions);
 
-// Records what was shown and what was answered as the next exchange of the session, in the form of models' exchanges.
+// Keeps what an agent is shown, for the record of what it answers.
+Result<void> write_brief(const std::filesystem::path& sessions, const SessionRecord& record, const std::string& system,
+                         const std::string& text);
+// Records what was shown last and what was answered as the next exchange of the session, in the form of models'
+// exchanges: it can be replayed like theirs.
 Result<void> record_exchange(const std::filesystem::path& sessions, SessionRecord& record, const std::string& model,
-                             const std::string& prompt, const std::string& answer);
+                             const std::string& answer);
 
 }  // namespace kagent::loop

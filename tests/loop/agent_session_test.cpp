@@ -5,6 +5,7 @@
 
 #include "build_step/pick.h"
 #include "loop/planted_project.h"
+#include "proposer/model/record.h"
 #include "store/trial_store.h"
 
 namespace kagent::loop {
@@ -72,6 +73,10 @@ TEST_F(AgentSessionTest, a_proven_answer_becomes_a_generation_at_once_and_the_ne
 
   Step next(project_);
   EXPECT_EQ(next.session->record()->rounds_done, 1);
+  const auto exchanges = require(proposer::model::read_exchanges(next.options.bench.state_folder / "sessions"));
+  ASSERT_EQ(exchanges.size(), 1u);
+  EXPECT_THAT(exchanges[0].request.messages.at(1).text, HasSubstr("void scale(const float* x, float* y, int n)"));
+  EXPECT_EQ(exchanges[0].result->text, kGoodAnswer);
   EXPECT_EQ(next.session->record()->accepted.size(), 1u);
   EXPECT_EQ(next.session->status().incumbent.value_or(""), report.accepted[0].reference);
   const proposer::Prompt again = next.session->brief("", false);

@@ -41,6 +41,7 @@ KernelReport kernel(const std::string& text) {
   made.choice.considered = {{text, true, text}, {"old", false, "stale: header tile.h changed"}};
   made.generations = {variant};
   made.outcomes = {{Outcome::ok, 12}, {Outcome::wrong_result, 3}};
+  made.usage[text] = {.input_tokens = 1200, .cached_tokens = 700, .output_tokens = 340, .cost = 0.25, .seconds = 61};
   return made;
 }
 
@@ -54,6 +55,8 @@ TEST(HtmlPage, TellsEverythingOfAKernel) {
   EXPECT_THAT(page, HasSubstr("<td><code>softmax=64</code></td>"));
   EXPECT_THAT(page, HasSubstr("<td><code>old</code></td><td>no</td><td>stale: header tile.h changed</td>"));
   EXPECT_THAT(page, HasSubstr("<td>wrong_result</td><td class=\"number\">3</td>"));
+  EXPECT_THAT(page, HasSubstr("<td class=\"number\">1200</td><td class=\"number\">700</td><td class=\"number\">340</td>"
+                              "<td class=\"number\">0.25</td><td class=\"number\">61 s</td>"));
 }
 
 TEST(HtmlPage, SaysThatTheBaselineIsTakenAndThatThereAreNoKernels) {
