@@ -149,7 +149,7 @@ Words CudaToolchain::link_words(const Work& work, const fs::path& shim, bool no_
 }
 
 std::string CudaToolchain::messages(const Work& work, const util::Finished& finished) const {
-  const std::string rest = without_ptxas_report(finished.standard_output + finished.standard_error);
+  std::string rest = without_ptxas_report(finished.standard_output + finished.standard_error);
   if (rest.find(".ptx, line ") == rest.npos) return rest;
   return with_source_lines(rest, intermediate_text(work.job.work_folder, ".ptx"), counted_text(work.job.source_text),
                            work.source.string());

@@ -114,7 +114,7 @@ std::string without_ptxas_report(std::string_view output) {
 }
 
 std::string demangled(const std::string& name) {
-  const std::string plain = without_static_prefix(name);
+  std::string plain = without_static_prefix(name);
   if (!plain.starts_with("_Z")) return plain;
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(plain.c_str(), nullptr, nullptr, &status),

@@ -209,7 +209,7 @@ int line_of(std::string_view line) {
 
 fs::path find_tool(const fs::path& toolkit, const std::string& name) {
   std::error_code error;
-  if (const fs::path file = toolkit / "bin" / name; !toolkit.empty() && fs::exists(file, error)) return file;
+  if (fs::path file = toolkit / "bin" / name; !toolkit.empty() && fs::exists(file, error)) return file;
   const char* path = std::getenv("PATH");
   return util::find_program(name, path != nullptr ? path : "/usr/local/cuda/bin:/usr/bin");
 }

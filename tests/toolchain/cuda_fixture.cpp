@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolchain/cuda_fixture.h"
 
-#include <stdexcept>
-#include <vector>
+#include "toolchain/archive.h"
 
 namespace kagent::toolchain {
 
@@ -20,25 +19,6 @@ int main() {
   std::printf("status %d\n", status);
 }
 )";
-
-void must_run(std::vector<std::string> words) {
-  util::Command command;
-  command.argv = std::move(words);
-  command.environment = util::minimal_environment();
-  const auto finished = util::run(command);
-  if (!finished || !finished->ok()) throw std::runtime_error(command.argv.front() + " failed");
-}
-
-const fs::path& printing_runtime() {
-  static const util::TemporaryFolder folder;
-  static fs::path archive;
-  if (!archive.empty()) return archive;
-  const fs::path source = folder.path() / "main.cpp", object = folder.path() / "main.o";
-  if (!util::write_file_atomically(source, kMain)) throw std::runtime_error("cannot write " + source.string());
-  must_run({"/usr/bin/c++", "-O1", "-fPIC", "-c", source.string(), "-o", object.string()});
-  must_run({"ar", "rcs", (folder.path() / "libmain.a").string(), object.string()});
-  return archive = folder.path() / "libmain.a";
-}
 
 }  // namespace
 
@@ -61,7 +41,7 @@ CudaFixture::CudaFixture() {
 
 void CudaFixture::SetUp() {
   if (!fs::exists(nvcc())) GTEST_SKIP() << "there is no nvcc";
-  options_.runtime = printing_runtime();
+  options_.runtime = make_archive(kMain);
 }
 
 Parameter CudaFixture::parameter(const std::string& name, ParameterKind kind, DType dtype) {

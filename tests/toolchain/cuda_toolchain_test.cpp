@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "toolchain/archive.h"
 #include "toolchain/cuda_fixture.h"
 #include "toolchain/host_toolchain.h"
 #include "util/sandbox.h"
@@ -78,7 +79,7 @@ TEST_F(CudaToolchain, passes_every_argument_and_returns_the_status_of_the_entry)
   options_.parameters.insert(options_.parameters.begin() + 2,
                              parameter("alpha", ParameterKind::scalar, DType::float16));
   options_.entry = "ops::scale";
-  write(folder_.path() / "main.cpp", R"(
+  options_.runtime = make_archive(R"(
     #include <cstdio>
     extern "C" int kagent_cuda_call(void* const* arguments);
     int main() {
@@ -87,13 +88,6 @@ TEST_F(CudaToolchain, passes_every_argument_and_returns_the_status_of_the_entry)
       void* arguments[] = {(void*)1, (void*)2, &half, &n, (void*)4};
       std::printf(" -> %d", kagent_cuda_call(arguments));
     })");
-  util::Command command;
-  command.environment = util::minimal_environment();
-  command.argv = {"/usr/bin/c++", "-fPIC", "-c", folder_.path() / "main.cpp", "-o", folder_.path() / "main.o"};
-  ASSERT_TRUE(util::run(command)->ok());
-  command.argv = {"ar", "rcs", folder_.path() / "libmain.a", folder_.path() / "main.o"};
-  ASSERT_TRUE(util::run(command)->ok());
-  options_.runtime = folder_.path() / "libmain.a";
   const CompileResult result = compile(R"(
     #include <cstdio>
     #include <cuda_fp16.h>
@@ -214,6 +208,14 @@ TEST_F(CudaToolchain, finds_the_headers_of_a_cuda_source) {
   ASSERT_TRUE(headers) << headers.error().message;
   EXPECT_THAT(*headers, testing::ElementsAre(project() / "src" / "both.h", project() / "src" / "hopper.h"));
 }
+
+#ifdef KAGENT_TEST_CUDA_RUNTIME
+TEST_F(CudaToolchain, links_the_runtime_that_kagent_runs_candidates_with) {
+  options_.runtime = KAGENT_TEST_CUDA_RUNTIME;
+  const CompileResult result = compile(kCudaKernel);
+  EXPECT_EQ(result.outcome, Outcome::ok) << result.diagnostics;
+}
+#endif
 
 TEST_F(CudaToolchain, names_the_release_of_nvcc) {
   EXPECT_THAT(make_cuda_toolchain(options_)->compiler(), testing::MatchesRegex("nvcc [0-9.]+"));

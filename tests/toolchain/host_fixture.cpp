@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolchain/host_fixture.h"
 
-#include <map>
-#include <stdexcept>
-#include <vector>
+#include "toolchain/archive.h"
 
 namespace kagent::toolchain {
 
@@ -23,27 +21,10 @@ int main() {
 }
 )";
 
-void must_run(std::vector<std::string> words) {
-  util::Command command;
-  command.argv = std::move(words);
-  command.environment = util::minimal_environment();
-  const auto finished = util::run(command);
-  if (!finished || !finished->ok()) throw std::runtime_error(command.argv.front() + " failed");
-}
-
 }  // namespace
 
 const fs::path& HostFixture::printing_runtime(const std::string& number) {
-  static const util::TemporaryFolder folder;
-  static std::map<std::string, fs::path> made;
-  fs::path& archive = made[number];
-  if (!archive.empty()) return archive;
-  const fs::path source = folder.path() / "main.cpp", object = folder.path() / (number + ".o");
-  write(source, kMain);
-  must_run({"/usr/bin/c++", "-O1", "-fPIC", "-DNUMBER=" + number, "-c", source.string(), "-o", object.string()});
-  archive = folder.path() / ("lib" + number + ".a");
-  must_run({"ar", "rcs", archive.string(), object.string()});
-  return archive;
+  return make_archive(kMain, {"-DNUMBER=" + number});
 }
 
 }  // namespace kagent::toolchain
