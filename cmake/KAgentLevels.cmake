@@ -40,10 +40,11 @@ function(_kagent_add_level level)
   set_property(TARGET ${kagent_target} APPEND PROPERTY SOURCES "${isolated}")
   set_source_files_properties(${paths} TARGET_DIRECTORY ${kagent_target} PROPERTIES
     GENERATED ON EXTERNAL_OBJECT ON)
-  # What links an object library gets the objects of its sources, and no others.
+  # What links an object library gets the objects of its sources, and no others. As a file to be linked and not as one
+  # more source: that a source is made by the build is not known in other directories under older policies.
   get_target_property(type ${kagent_target} TYPE)
   if(type STREQUAL "OBJECT_LIBRARY")
-    target_sources(${kagent_target} INTERFACE "$<BUILD_INTERFACE:${isolated}>")
+    set_property(TARGET ${kagent_target} APPEND PROPERTY INTERFACE_LINK_LIBRARIES "$<BUILD_INTERFACE:${isolated}>")
   endif()
 endfunction()
 
