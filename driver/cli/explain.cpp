@@ -7,7 +7,9 @@
 #include "build_step/pick.h"
 #include "build_step/request.h"
 #include "cli/command.h"
+#include "cli/devices.h"
 #include "cli/kernels.h"
+#include "loop/platform.h"
 #include "store/trial_store.h"
 #include "toolchain/host_toolchain.h"
 #include "util/text.h"
@@ -36,6 +38,16 @@ std::vector<std::string> evidence_differences(const build_step::KernelContext& c
   auto compare = [&](const std::string& what, const std::string& recorded, const std::string& now) {
     if (recorded != now) lines.push_back(fmt::format("{} was '{}', is '{}'", what, recorded, now));
   };
+  if (context.request.language == Language::cuda) {
+    // Without such a GPU there is nothing to compare with.
+    if (!device_obstacle(context.architecture, devices()).empty()) return lines;
+    const auto platform = loop::open_platform(context, {find_runtime({}), {}, context.request.allow_unsandboxed});
+    if (!platform) return lines;
+    compare("machine", evidence.device, platform->device);
+    compare("compiler", evidence.compiler, platform->toolchain->compiler());
+    compare("flags", evidence.flags, build_step::portable_text(platform->toolchain->flags(), context.request));
+    return lines;
+  }
   compare("machine", evidence.device, toolchain::machine_description());
   const auto now = toolchain::make_host_toolchain(loop::host_toolchain_options(context, {}));
   compare("compiler", evidence.compiler, now->compiler());

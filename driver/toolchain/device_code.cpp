@@ -96,13 +96,14 @@ Result<std::vector<DeviceCode>> device_code(const fs::path& file) {
   if (!first) return damaged();
   const std::uint64_t count = header->e_shnum != 0 ? header->e_shnum : first->sh_size;
   const auto names = section(header->e_shstrndx != SHN_XINDEX ? header->e_shstrndx : first->sh_link);
-  if (!names) return damaged();
+  const auto table = names ? part(bytes, names->sh_offset, names->sh_size) : std::nullopt;
+  if (!table) return damaged();
 
   std::vector<DeviceCode> images;
   for (std::uint64_t i = 1; i < count; ++i) {
     const auto one = section(i);
-    if (!one || names->sh_offset > bytes.size() || one->sh_name > bytes.size() - names->sh_offset) return damaged();
-    const std::string_view rest = bytes.substr(names->sh_offset + one->sh_name);
+    if (!one || one->sh_name > table->size()) return damaged();
+    const std::string_view rest = table->substr(one->sh_name);
     if (!holds_device_code(rest.substr(0, rest.find('\0'))) || one->sh_type == SHT_NOBITS) continue;
     const auto content = part(bytes, one->sh_offset, one->sh_size);
     if (!content || !read_section(*content, images)) return damaged();
