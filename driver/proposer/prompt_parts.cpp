@@ -173,7 +173,7 @@ std::string bottleneck_part(const Brief& brief) {
     cases +=
         fmt::format("\nCase {}: {} a call\n| coordinate | value |\n|---|---|\n", one.case_name, duration(one.time_ns));
     const auto row = [&](std::string_view name, std::string_view value) {
-      if (!value.empty()) cases += fmt::format("| {} | {} |\n", name, on_one_line(value));
+      if (!value.empty() && value != "not known") cases += fmt::format("| {} | {} |\n", name, on_one_line(value));
     };
     row("limited by", one.limited_by);
     row("where (resource)", one.resource);
