@@ -31,9 +31,21 @@ bool is_architecture(const std::string& text) {
   return rest.size() >= 2 && rest.find_first_not_of("0123456789") == rest.npos;
 }
 
-// A value of an nvcc option whose values are lists: quoted, so that commas and spaces in it are its own.
+// A value of an nvcc option whose values are lists, and that a shell reads: quoted, so that commas and spaces in it are
+// its own.
 std::string list_value(const std::string& value) {
-  return value.find_first_of(", ") == value.npos ? value : "\"" + value + "\"";
+  const bool plain = std::ranges::all_of(value, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("_./+-=").find(c) != std::string_view::npos;
+  });
+  return plain ? value : "\"" + value + "\"";
+}
+
+// What makes `folder` the source's own to #include "...", as the build has it: some characters get through to the host
+// compiler in no way, and such a folder is searched like any other.
+std::string include_option(const std::string& folder) {
+  if (folder.find_first_of("$`\"'\\") != folder.npos) return "-I" + folder;
+  return "-Xcompiler=-iquote," + list_value(folder);
 }
 
 // Options that mean something for the link as well: everything but the input's language.
@@ -245,12 +257,10 @@ std::string CudaToolchain::flags() const {
 
 Words cuda_compile_words(const CudaToolchainOptions& options, const fs::path& source, const fs::path& object) {
   Words words = {options.command.compiler.string()};
-  const Words relative_includes = {"-Xcompiler=-iquote",
-                                   "-Xcompiler=" + list_value(options.source.parent_path().string())};
+  const std::string relative_includes = include_option(options.source.parent_path().string());
   const Words own = without_architectures(options.command.options);
   // The build compiles a copy too, so it mostly has them already.
-  if (std::ranges::search(own, relative_includes).empty())
-    words.insert(words.end(), relative_includes.begin(), relative_includes.end());
+  if (std::ranges::find(own, relative_includes) == own.end()) words.push_back(relative_includes);
   words.insert(words.end(), own.begin(), own.end());
   words.push_back(generate_code(options.architecture));
   if (std::ranges::find(own, "-x") == own.end()) words.insert(words.end(), {"-x", "cu"});

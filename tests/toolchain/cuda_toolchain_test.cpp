@@ -163,6 +163,13 @@ TEST_F(CudaToolchain, keeps_the_builds_options_but_the_architectures) {
   EXPECT_THAT(words, HasSubstr("-x cu -c /k/scale.cu -o /k/scale.o"));
 }
 
+TEST_F(CudaToolchain, finds_headers_beside_the_baseline_in_a_folder_with_any_name) {
+  options_.source = project() / "a b, c" / "scale.cu";
+  write(options_.source.parent_path() / "beside.h", "constexpr int kBeside = 1;\n");
+  const CompileResult result = compile("#include \"beside.h\"\n" + replaced(kCudaKernel, "x + 1", "x + kBeside"));
+  EXPECT_EQ(result.outcome, Outcome::ok) << result.diagnostics;
+}
+
 TEST_F(CudaToolchain, tells_the_user_of_a_compiler_or_an_architecture_that_it_cannot_use) {
   options_.architecture = "sm_30";
   auto refused = make_cuda_toolchain(options_)->compile({kCudaKernel, work_folder()});
