@@ -55,7 +55,8 @@ function(_kagent_target_architectures result newest)
   endif()
 endfunction()
 
-# kagent_levels and kagent_main, as for C++, and kagent_newest: whose PTX the baseline gets beside a dispatcher. An architecture that is the target's only one needs no dispatcher.
+# kagent_levels and kagent_main, as for C++, and kagent_newest: whose PTX the baseline gets beside a dispatcher. An
+# architecture that is the target's only one needs no dispatcher.
 function(_kagent_resolve_cuda_levels)
   _kagent_setting(ARCHITECTURES)
   _kagent_target_architectures(own newest)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # One object for each given level: compiled for it alone (-march, or one CUDA architecture), then made to share nothing
-# with the rest of the program by `kagent isolate`, so that inline functions compiled for a higher level are never called
-# below it, and the variants' functions and data of the same name stay apart.
+# with the rest of the program by `kagent isolate`. Inline functions compiled for a higher level are then never called
+# below it, and functions and data of the same name in several variants stay apart.
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 

@@ -32,8 +32,12 @@ write(golden/shift/kernel.json [[{
 ]])
 write(golden/shift/reference.cpp "void shift_reference(const double* x, double* y, int n);\n")
 # What calls it: a source of the target itself, and one that only links it.
-replace(CMakeLists.txt "ops.cpp kernels/scale.cu)" "ops.cpp kernels/shift.cu)\ntarget_include_directories(ops PUBLIC \${CUDAToolkit_INCLUDE_DIRS})")
-replace(CMakeLists.txt "find_package(KAgent CONFIG REQUIRED)" "find_package(KAgent CONFIG REQUIRED)\nfind_package(CUDAToolkit REQUIRED)")
+replace(CMakeLists.txt "find_package(KAgent CONFIG REQUIRED)" [[
+find_package(KAgent CONFIG REQUIRED)
+find_package(CUDAToolkit REQUIRED)]])
+replace(CMakeLists.txt "add_library(ops ops.cpp kernels/scale.cu)" [[
+add_library(ops ops.cpp kernels/shift.cu)
+target_include_directories(ops PUBLIC ${CUDAToolkit_INCLUDE_DIRS})]])
 set(source [[
 #include "shift_launch.h"
 int NAME() { return moving::shift_launch(nullptr, nullptr, nullptr, 4) != cudaSuccess; }
@@ -41,7 +45,12 @@ int NAME() { return moving::shift_launch(nullptr, nullptr, nullptr, 4) != cudaSu
 string(REPLACE NAME ops text "${source}")
 write(ops.cpp "${text}")
 string(REPLACE NAME other text "${source}")
-write(main.cpp "#include <cstdio>\n${text}int ops();\nint main() { std::printf(\"%d %d failed\\n\", ops(), other()); }\n")
+string(APPEND text [[
+#include <cstdio>
+int ops();
+int main() { std::printf("%d %d failed\n", ops(), other()); }
+]])
+write(main.cpp "${text}")
 call("shift TARGET ops SOURCE kernels/shift.cu GOLDEN golden/shift")
 configure()
 build()
