@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "toolchain/call_shim.h"
 #include "toolchain/signature.h"
 
 #include <gmock/gmock.h>
@@ -126,20 +125,29 @@ TEST(SignatureMismatch, compares_widths_of_sizes_and_scalars) {
   EXPECT_NE(one("some_enum", ParameterKind::scalar, DType::int32), "");
 }
 
-TEST(CallShim, reads_values_and_passes_buffers) {
-  EXPECT_EQ(call_shim("_Z1fPKfPfi", kParameters).value(),
-            "extern \"C\" void kagent_entry(void*, void*, int) __asm__(\"_Z1fPKfPfi\");\n"
-            "extern \"C\" __attribute__((visibility(\"default\"))) void kagent_call(void* const* arguments) {\n"
-            "  kagent_entry(arguments[0], arguments[1], *static_cast<const int*>(arguments[2]));\n}\n");
+std::string one_of_cuda(const std::string& type, ParameterKind kind, DType dtype) {
+  return signature_mismatch({type}, {parameter("p", kind, dtype)}, Language::cuda);
 }
 
-TEST(CallShim, refuses_values_that_cpp_has_no_type_for) {
-  EXPECT_THAT(call_shim("f", {parameter("alpha", ParameterKind::scalar, DType::bfloat16)}).error().message,
-              HasSubstr("'alpha'"));
+TEST(SignatureMismatch, knows_streams_and_element_types_of_cuda) {
+  EXPECT_EQ(one_of_cuda("CUstream_st*", ParameterKind::stream, DType::float32), "");
+  EXPECT_THAT(one_of_cuda("float*", ParameterKind::stream, DType::float32), HasSubstr("'p' is a stream, but"));
+  EXPECT_EQ(one_of_cuda("__half const*", ParameterKind::input, DType::float16), "");
+  EXPECT_EQ(one_of_cuda("__half", ParameterKind::scalar, DType::float16), "");
+  EXPECT_EQ(one_of_cuda("__nv_bfloat16*", ParameterKind::output, DType::bfloat16), "");
+  EXPECT_EQ(one_of_cuda("__nv_fp8_e4m3 const*", ParameterKind::input, DType::float8_e4m3), "");
+  EXPECT_EQ(one_of_cuda("unsigned char const*", ParameterKind::input, DType::float8_e5m2), "");
+  EXPECT_NE(one_of_cuda("__nv_fp8_e5m2 const*", ParameterKind::input, DType::float8_e4m3), "");
+  EXPECT_NE(one_of_cuda("__half*", ParameterKind::output, DType::bfloat16), "");
+  EXPECT_EQ(one_of_cuda("my_vector const*", ParameterKind::input, DType::float32), "");
 }
 
-TEST(CallShim, refuses_a_symbol_that_would_end_its_string) {
-  EXPECT_FALSE(call_shim("f\");int x;(\"", {}));
+TEST(ExpectedSignature, is_written_as_cuda_code_has_it) {
+  EXPECT_EQ(expected_signature("f",
+                               {parameter("x", ParameterKind::input, DType::float16),
+                                parameter("stream", ParameterKind::stream, DType::float32)},
+                               Language::cuda),
+            "f(const __half* x, cudaStream_t stream)");
 }
 
 }  // namespace

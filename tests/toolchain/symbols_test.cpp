@@ -86,5 +86,25 @@ TEST(SymbolProblem, lets_compilers_add_their_own) {
       "");
 }
 
+TEST(SymbolProblem, leaves_kernels_and_device_functions_to_the_candidate) {
+  auto baseline = kKernel + function("_ZN1q1kEPf", "q::k(float*)") +
+                  function("_Z23__device_stub__ZN1q1kEPfPf", "__device_stub__ZN1q1kEPf(float*)") +
+                  function("_Z6helperf", "helper(float)") + function("_ZN1V1mEf", "V::m(float)") +
+                  function("_Z4bothf", "both(float)");
+  mark_device_symbols(baseline, {"helper", "m"});
+  EXPECT_EQ(symbol_problem(kKernel + function("_Z4bothf", "both(float)"), baseline), "");
+  EXPECT_THAT(symbol_problem(kKernel, baseline), HasSubstr("no longer defines 'both(float)'"));
+}
+
+TEST(SymbolProblem, lets_nvcc_add_names_that_depend_on_the_path) {
+  const auto baseline = kKernel + function("__fatbinwrap_d9c0f61a_4_k_cu_078490e5", "__fatbinwrap", 'D') +
+                        function("_ZN36_GLOBAL__N__d9c0f61a_4_k_cu_078490e56hiddenEf", "(anonymous namespace)::hidden");
+  const auto candidate = kKernel + function("__fatbinwrap_5f5484b4_4_k_cu_078490e5", "__fatbinwrap", 'D') +
+                         function("hostRefKernelArrayInternalLinkage", "hostRefKernelArrayInternalLinkage", 'V');
+  EXPECT_EQ(symbol_problem(candidate, baseline), "");
+  EXPECT_THAT(symbol_problem(kKernel + function("cudaGetLastError", "cudaGetLastError"), kKernel),
+              HasSubstr("'cudaGetLastError'"));
+}
+
 }  // namespace
 }  // namespace kagent::toolchain
