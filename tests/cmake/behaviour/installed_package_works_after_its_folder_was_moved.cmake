@@ -10,7 +10,13 @@ expect_output("moved prefix/bin/kagent")
 expect_baseline()
 expect_nothing_to_do()
 run("${WORK}/moved prefix/bin/kagent" --version)
-# What is installed, and nothing else.
+# What is installed, and nothing else; what CUDA needs all together where kagent was built with it.
 file(GLOB_RECURSE files RELATIVE "${WORK}/moved prefix" "${WORK}/moved prefix/*")
-list(FILTER files EXCLUDE REGEX "^lib/cmake/KAgent/(KAgent[A-Za-z]*\\.cmake|kernel\\.schema\\.json)$")
-expect_equal("${files}" "bin/kagent;lib/kagent/libkagent_runner.a")
+list(FILTER files EXCLUDE REGEX "^lib/cmake/KAgent/(KAgent[A-Za-z]*\\.cmake|(answer|kernel)\\.schema\\.json)$")
+set(expected bin/kagent lib/kagent/libkagent_runner.a)
+if(EXISTS "${KAGENT_BUILD}/libexec/kagent/kagent-cuda-runner")
+  list(APPEND expected lib/kagent/libkagent_cuda_runner.a libexec/kagent/kagent-cuda-runner
+    libexec/kagent/kagent-nvrtc-worker)
+endif()
+list(SORT expected)
+expect_equal("${files}" "${expected}")
