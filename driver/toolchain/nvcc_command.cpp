@@ -163,10 +163,12 @@ Words canonical_nvcc_options(const Words& words) {
 }
 
 Words without_architectures(const Words& options) {
+  // Link-time optimisation of device code is an architecture of its own, code=[lto_90].
+  constexpr std::array<std::string_view, 4> kLinkTime = {"-dlto", "--dlink-time-opt", "-lto", "--lto"};
   Words result;
-  std::ranges::remove_copy_if(options, std::back_inserter(result), [](const std::string& option) {
+  std::ranges::remove_copy_if(options, std::back_inserter(result), [&](const std::string& option) {
     return option.starts_with("--gpu-architecture=") || option.starts_with("--gpu-code=") ||
-           option.starts_with("--generate-code=");
+           option.starts_with("--generate-code=") || std::ranges::find(kLinkTime, option) != kLinkTime.end();
   });
   return result;
 }

@@ -53,7 +53,7 @@ TEST(NvccOptions, lose_outputs_dependency_files_and_intermediate_files) {
 TEST(NvccOptions, lose_architectures_in_every_spelling) {
   for (const Words& words :
        {Words{"-arch=sm_90"}, Words{"-arch", "compute_90", "-code", "sm_90,compute_90"},
-        Words{"--gpu-architecture=all-major"}, Words{"-gencode", "arch=compute_80,code=sm_80"},
+        Words{"--gpu-architecture=all-major", "-dlto"}, Words{"-gencode", "arch=compute_80,code=sm_80"},
         Words{"--generate-code=arch=compute_80,code=[compute_80,sm_80]", "-gencode=arch=compute_90,code=sm_90"}})
     EXPECT_THAT(without_architectures(canonical_nvcc_options(words)), IsEmpty());
   EXPECT_THAT(without_architectures(canonical_nvcc_options({"-rdc", "true", "-arch=sm_90", "-DX"})),
