@@ -78,7 +78,7 @@ void add_review(CLI::App& app, Action& action) {
   command->add_flag("--confirm", options->confirm, "Vouch for it: builds with REQUIRE_REVIEWED then take it");
   command->add_flag("--withdraw", options->withdraw, "Take back what was confirmed for the kernel");
   add_example(*command,
-              "kagent show softmax g001 && kagent review softmax g001 --confirm\n\n"
+              "kagent review softmax g001 --confirm\n\n"
               "The first variants for an architecture are marked as not reviewed. Once one is confirmed, or promoted\n"
               "into variants/, the architecture is known and later variants for it are not marked. No branch is\n"
               "touched: a confirmation is a record beside the repository's own, for this very source.\n"

@@ -14,6 +14,8 @@ bool tunables_have_no_effect(const std::vector<Trial>& trials) {
   std::string first;
   for (const Trial& trial : trials) {
     if (trial.object_hash.empty() || trial.candidate.tunables.empty()) continue;
+    // Of a candidate's own tunables its author is to be told, and not the project.
+    if (!trial.candidate.own_tunables.empty()) continue;
     if (++compiled > 1 && trial.object_hash != first) return false;
     first = trial.object_hash;
   }

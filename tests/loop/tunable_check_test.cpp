@@ -22,6 +22,12 @@ TEST(TunableCheck, AnotherProgramForOneValueIsAnEffect) {
   EXPECT_FALSE(tunables_have_no_effect({compiled(1, "a"), compiled(2, "a"), compiled(3, "b"), compiled(4, "a")}));
 }
 
+TEST(TunableCheck, OfTunablesThatACandidateBroughtTheProjectIsNotToldOff) {
+  std::vector<Trial> trials{compiled(1, "a"), compiled(2, "a"), compiled(3, "a"), compiled(4, "a")};
+  for (Trial& trial : trials) trial.candidate.own_tunables = {{"BLOCK", {1, 2, 3, 4}}};
+  EXPECT_FALSE(tunables_have_no_effect(trials));
+}
+
 TEST(TunableCheck, TooFewTrialsProveNothing) {
   EXPECT_FALSE(tunables_have_no_effect({compiled(1, "a"), compiled(2, "a")}));
 }
