@@ -205,7 +205,9 @@ Result<void> check_way(const Repository& repository, const std::string& branch) 
   return {};
 }
 
-Result<void> create_reference(const Repository& repository, const std::string& branch, const git_oid& commit) {
+// `lost` is set where git did not find the commit that the branch is to point to.
+Result<void> create_reference(const Repository& repository, const std::string& branch, const git_oid& commit,
+                              bool& lost) {
   const std::string name = "refs/heads/" + branch;
   const int code = git::retried([&] {
     git::Reference reference;
@@ -213,6 +215,7 @@ Result<void> create_reference(const Repository& repository, const std::string& b
                                 "kagent: variant accepted");
   });
   if (code == 0) return {};
+  lost = code == GIT_ERROR && git_error_last() != nullptr && git_error_last()->klass == GIT_ERROR_REFERENCE;
   // Saved before anything else asks git.
   StageError error = git::last_error("cannot create the branch '" + branch + "'");
   if (auto way = check_way(repository, branch); !way) return way;
@@ -235,9 +238,18 @@ Result<git_oid> write_objects(const Repository& repository, const VariantCommit&
 
 Result<void> create_branch(const Repository& repository, const VariantCommit& commit) {
   if (auto way = check_way(repository, commit.branch); !way) return way;
-  auto id = write_objects(repository, commit);
-  if (!id) return std::unexpected(id.error());
-  return create_reference(repository, commit.branch, *id);
+  // A running `git gc` moves objects between files while they are looked for; writing them again finds them, or makes
+  // them anew.
+  constexpr int kAttempts = 8;
+  for (int attempt = 1;; ++attempt) {
+    auto id = write_objects(repository, commit);
+    if (!id) return std::unexpected(id.error());
+    bool lost = false;
+    auto created = create_reference(repository, commit.branch, *id, lost);
+    if (created || !lost || attempt == kAttempts) return created;
+    git::Odb objects;
+    if (git_repository_odb(objects.out(), repository.get()) == 0) git_odb_refresh(objects.get());
+  }
 }
 
 }  // namespace kagent::store
