@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -29,9 +30,8 @@ inline Launch launch(const std::string& grid, const std::string& block, const st
       {*Expression::parse(grid), one, one}, {*Expression::parse(block), one, one}, {}, *Expression::parse(shared), {}};
 }
 
-inline std::filesystem::path kernel_runner() {
-  return KAGENT_KERNEL_RUNNER;
-}
+// kagent-cuda-runner of this build; see cuda_session.cpp.
+std::filesystem::path kernel_runner();
 
 // That y is 2 x, total is `calls` times n more than 100, and everything else is as it was.
 inline void expect_scaled(Session& session, int slot, int n, int calls = 1, float factor = 2) {
