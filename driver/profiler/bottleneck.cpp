@@ -32,12 +32,14 @@ void add_usage(const Observed& observed, Numbers& numbers) {
   if (!observed.device || observed.device->threads_per_multiprocessor <= 0) return;
   const int per_warp = (greediest->registers * kWarp + kRegisterUnit - 1) / kRegisterUnit * kRegisterUnit;
   const double warps = observed.device->threads_per_multiprocessor / static_cast<double>(kWarp);
-  if (per_warp > 0)
-    numbers["occupancy_by_registers_pct"] =
-        100 * std::min(1.0, observed.device->registers_per_multiprocessor / per_warp / warps);
-  if (largest->shared_bytes > 0)
-    numbers["occupancy_by_shared_blocks"] =
-        static_cast<double>(observed.device->shared_bytes_per_multiprocessor / largest->shared_bytes);
+  if (per_warp > 0) {
+    const int resident = observed.device->registers_per_multiprocessor / per_warp;
+    numbers["occupancy_by_registers_pct"] = 100 * std::min(1.0, resident / warps);
+  }
+  if (largest->shared_bytes > 0) {
+    const std::int64_t blocks = observed.device->shared_bytes_per_multiprocessor / largest->shared_bytes;
+    numbers["occupancy_by_shared_blocks"] = static_cast<double>(blocks);
+  }
 }
 
 bool is_narrow(DType dtype) {

@@ -110,7 +110,7 @@ std::vector<ProcessSession::Part<const std::byte>> ProcessSession::contents_of(c
 
 // Of large inputs only the stretches that are not there already. An inout buffer goes whole: a call has changed it.
 std::vector<ProcessSession::Part<const std::byte>> ProcessSession::differences(
-    Slot& slot, std::vector<Part<const std::byte>> parts) const {
+    Slot& slot, const std::vector<Part<const std::byte>>& parts) const {
   constexpr std::size_t kLarge = std::size_t{4} << 20, kStretch = std::size_t{64} << 10;
   std::vector<Part<const std::byte>> needed;
   for (const Part<const std::byte>& part : parts) {
@@ -139,7 +139,7 @@ Result<RunResult> ProcessSession::store(int slot, const CallInputs& inputs, std:
   request.flags = poison ? protocol::kPoisonOutputs : 0U;
   request.poison = poison.value_or(0);
   auto parts = contents_of(inputs);
-  if (kind_.keeps_inputs) parts = differences(*slots_[static_cast<std::size_t>(slot)], std::move(parts));
+  if (kind_.keeps_inputs) parts = differences(*slots_[static_cast<std::size_t>(slot)], parts);
   return transfer(slot, std::move(parts), request);
 }
 

@@ -68,7 +68,7 @@ class ProcessSession final : public Session {
   };
   Result<Slot*> find(int slot);
   std::vector<Part<const std::byte>> contents_of(const CallInputs& inputs) const;
-  std::vector<Part<const std::byte>> differences(Slot& slot, std::vector<Part<const std::byte>> parts) const;
+  std::vector<Part<const std::byte>> differences(Slot& slot, const std::vector<Part<const std::byte>>& parts) const;
   template <class Byte>
   Result<RunResult> transfer(int slot, std::vector<Part<Byte>> parts, protocol::Request request);
   Result<RunResult> store(int slot, const CallInputs& inputs, std::optional<std::uint8_t> poison);

@@ -64,7 +64,7 @@ SanitizerResult unfinished(SanitizerTool tool, std::string why) {
 // a script in the tool's place.
 fs::path program_behind(const fs::path& found) {
   std::error_code error;
-  const fs::path real = fs::canonical(found, error);
+  fs::path real = fs::canonical(found, error);
   if (error) return found;
   const fs::path toolkit = real.parent_path().parent_path();
   if (real.parent_path().filename() != "bin") return real;
