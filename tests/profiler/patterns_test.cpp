@@ -12,7 +12,6 @@ namespace kagent::profiler {
 namespace {
 
 using testing::Contains;
-using testing::ElementsAre;
 using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
