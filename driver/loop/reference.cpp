@@ -11,14 +11,13 @@
 namespace kagent::loop {
 namespace {
 
-// Elements that one thread converts.
-constexpr std::int64_t kChunk = std::int64_t{1} << 19;
-
 Tensor as_double(const Tensor& tensor, bool absolute) {
   Tensor wide = make_tensor(DType::float64, tensor.shape);
-  util::parallel_chunks(tensor.element_count(), kChunk, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) wide.set(i, absolute ? std::abs(tensor.at(i)) : tensor.at(i));
-  });
+  util::parallel_chunks(tensor.element_count(), util::kElementsAChunk,
+                        [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+                          for (std::int64_t i = begin; i < end; ++i)
+                            wide.set(i, absolute ? std::abs(tensor.at(i)) : tensor.at(i));
+                        });
   return wide;
 }
 

@@ -43,9 +43,7 @@ double normal_quantile(double p) {
 }
 
 constexpr std::uint64_t kBlock = 512;  // elements that are drawn before they are converted
-// Filled by one thread; a multiple of kBlock.
-constexpr std::int64_t kChunk = std::int64_t{1} << 19;
-
+static_assert(util::kElementsAChunk % kBlock == 0);
 using Block = std::array<double, kBlock>;
 
 // Rounds to nearest even without a call into the library, so that the loop around it is vectorised; |value| < 2^51.
@@ -100,16 +98,18 @@ void convert(DType dtype, const Block& block, std::uint64_t size, std::byte* tar
 template <class DrawBlock>
 void fill_blocks(Tensor& tensor, const DrawBlock& draw_block) {
   const double limit = is_floating(tensor.dtype) ? largest_finite(tensor.dtype) : HUGE_VAL;
-  util::parallel_chunks(tensor.element_count(), kChunk, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-    Block block;
-    const auto last = static_cast<std::uint64_t>(end);
-    for (auto first = static_cast<std::uint64_t>(begin); first < last; first += kBlock) {
-      const std::uint64_t size = std::min(kBlock, last - first);
-      draw_block(first, size, block);
-      for (std::uint64_t i = 0; i < size; ++i) block[i] = std::min(std::max(block[i], -limit), limit);
-      convert(tensor.dtype, block, size, tensor.bytes.data() + first * size_bytes(tensor.dtype));
-    }
-  });
+  util::parallel_chunks(tensor.element_count(), util::kElementsAChunk,
+                        [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+                          Block block;
+                          const auto last = static_cast<std::uint64_t>(end);
+                          for (auto first = static_cast<std::uint64_t>(begin); first < last; first += kBlock) {
+                            const std::uint64_t size = std::min(kBlock, last - first);
+                            draw_block(first, size, block);
+                            for (std::uint64_t i = 0; i < size; ++i)
+                              block[i] = std::min(std::max(block[i], -limit), limit);
+                            convert(tensor.dtype, block, size, tensor.bytes.data() + first * size_bytes(tensor.dtype));
+                          }
+                        });
 }
 
 template <class Draw>

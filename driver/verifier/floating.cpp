@@ -14,8 +14,7 @@ namespace kagent::verifier {
 namespace {
 
 constexpr std::int64_t kBlock = 1024;
-// Looked at by one thread; a multiple of kBlock.
-constexpr std::int64_t kChunk = std::int64_t{1} << 19;
+static_assert(util::kElementsAChunk % kBlock == 0);
 using Block = std::array<double, kBlock>;
 
 template <class T>
@@ -30,8 +29,8 @@ void load_typed(const std::byte* source, std::span<double> values) {
 // The pieces of a tensor, looked at side by side and taken together in their order.
 template <class Piece, class Look>
 Piece in_pieces(std::int64_t count, Look look) {
-  std::vector<Piece> pieces(static_cast<std::size_t>(util::chunk_count(count, kChunk)));
-  util::parallel_chunks(count, kChunk, [&](std::int64_t chunk, std::int64_t begin, std::int64_t end) {
+  std::vector<Piece> pieces(static_cast<std::size_t>(util::chunk_count(count, util::kElementsAChunk)));
+  util::parallel_chunks(count, util::kElementsAChunk, [&](std::int64_t chunk, std::int64_t begin, std::int64_t end) {
     pieces[static_cast<std::size_t>(chunk)] = look(begin, end);
   });
   Piece all;

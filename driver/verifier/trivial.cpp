@@ -10,9 +10,6 @@
 namespace kagent::verifier {
 namespace {
 
-// Elements that one thread fills.
-constexpr std::int64_t kChunk = std::int64_t{1} << 19;
-
 double mean_of_finite(const Tensor& tensor) {
   double mean = 0;
   std::int64_t finite = 0;
@@ -26,9 +23,10 @@ double mean_of_finite(const Tensor& tensor) {
 
 Tensor filled(const Tensor& like, double value) {
   Tensor tensor = like;
-  util::parallel_chunks(tensor.element_count(), kChunk, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) tensor.set(i, value);
-  });
+  util::parallel_chunks(tensor.element_count(), util::kElementsAChunk,
+                        [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+                          for (std::int64_t i = begin; i < end; ++i) tensor.set(i, value);
+                        });
   return tensor;
 }
 
@@ -45,9 +43,10 @@ std::vector<BufferImage> images_with(const KernelSpec& spec, const CallInputs& i
       if (wanted.dtype == other.dtype)
         right = wanted;
       else
-        util::parallel_chunks(right.element_count(), kChunk, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-          for (std::int64_t i = begin; i < end; ++i) right.set(i, wanted.at(i));
-        });
+        util::parallel_chunks(right.element_count(), util::kElementsAChunk,
+                              [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+                                for (std::int64_t i = begin; i < end; ++i) right.set(i, wanted.at(i));
+                              });
       images.push_back({other.name, std::move(right), true, 0});
     } else if (other.kind == ParameterKind::input) {
       images.push_back({other.name, inputs.tensors.at(other.name), true, 0});
