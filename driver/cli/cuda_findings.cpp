@@ -62,8 +62,7 @@ Finding gpus() {
         fmt::format("{}{} ({})", finding.found.empty() ? "" : ", ", util::clean(device.name), device.architecture());
   finding.present = !found->empty();
   if (finding.present)
-    finding.found += fmt::format("; the driver supports CUDA {}.{}", found->front().driver_version / 1000,
-                                 found->front().driver_version % 1000 / 10);
+    finding.found += "; the driver supports CUDA " + found->front().cuda_version();
   else
     finding.found = "none";
   return finding;

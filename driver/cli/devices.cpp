@@ -31,13 +31,12 @@ const Result<std::vector<Device>>& devices() {
 
 std::string device_obstacle(const std::string& architecture, const Result<std::vector<Device>>& devices) {
   if (!devices) return devices.error().message;
-  std::string wanted = architecture, there;
-  if (!wanted.empty() && (wanted.back() == 'a' || wanted.back() == 'f')) wanted.pop_back();
+  std::string there;
   for (const Device& device : *devices) {
-    if (device.architecture() == wanted) return {};
+    if (device.runs(architecture)) return {};
     there += fmt::format("{}{} ({})", there.empty() ? "" : ", ", device.name, device.architecture());
   }
-  return fmt::format("no GPU here is {}{}", wanted, there.empty() ? "" : "; there is " + there);
+  return fmt::format("no GPU here is {}{}", architecture, there.empty() ? "" : "; there is " + there);
 }
 
 }  // namespace kagent::cli

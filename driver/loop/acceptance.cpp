@@ -65,8 +65,7 @@ Evidence evidence_of(Workbench& bench, const Incumbent& incumbent, const Evaluat
   evidence.compiler = bench.toolchain().compiler();
   evidence.device = bench.platform().device;
   evidence.sandbox = util::sandbox_state().available ? util::sandbox_state().description : "none";
-  if (const auto& gpu = bench.platform().gpu)
-    evidence.driver = fmt::format("CUDA {}.{}", gpu->driver_version / 1000, gpu->driver_version % 1000 / 10);
+  if (const auto& gpu = bench.platform().gpu) evidence.driver = "CUDA " + gpu->cuda_version();
   evidence.tunables = candidate.tunables;
   evidence.launch = candidate.launch;
   evidence.model = candidate.model;

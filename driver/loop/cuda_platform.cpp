@@ -37,18 +37,12 @@ Result<CudaTools> find_cuda_tools(const fs::path& host_runtime) {
   return tools;
 }
 
-// "sm_90" of "sm_90a".
-std::string family(std::string architecture) {
-  while (!architecture.empty() && architecture.back() >= 'a' && architecture.back() <= 'z') architecture.pop_back();
-  return architecture;
-}
-
 Result<Device> find_device(const fs::path& kernel_runner, const std::string& architecture) {
   auto devices = runner::probe_devices(kernel_runner);
   if (!devices) return std::unexpected(devices.error());
   std::string seen;
   for (const Device& device : *devices) {
-    if (device.architecture() == family(architecture)) return device;
+    if (device.runs(architecture)) return device;
     seen += (seen.empty() ? "" : ", ") + fmt::format("{} ({})", device.name, device.architecture());
   }
   return failure(fmt::format("this machine has no GPU of {}: it has {}", architecture, seen),
@@ -69,8 +63,8 @@ fs::path host_compiler(const toolchain::CompileCommand& command) {
 }
 
 std::string describe(const Device& device) {
-  return fmt::format("{}, {} multiprocessors, {}, CUDA {}.{}", device.name, device.multiprocessors,
-                     device.architecture(), device.driver_version / 1000, device.driver_version % 1000 / 10);
+  return fmt::format("{}, {} multiprocessors, {}, CUDA {}", device.name, device.multiprocessors, device.architecture(),
+                     device.cuda_version());
 }
 
 toolchain::CudaToolchainOptions as_built_options(const build_step::KernelContext& context,
@@ -110,7 +104,8 @@ toolchain::NvrtcToolchainOptions quick_options(const build_step::KernelContext& 
 Result<Platform> open_cuda_platform(const build_step::KernelContext& context, const WorkbenchOptions& options) {
   const auto tools = find_cuda_tools(options.runtime);
   if (!tools) return std::unexpected(tools.error());
-  if (context.spec.architecture_specific && family(context.architecture) == context.architecture)
+  const bool is_specific = context.architecture.ends_with('a') || context.architecture.ends_with('f');
+  if (context.spec.architecture_specific && !is_specific)
     return failure(fmt::format("{} asks for instructions of one architecture alone (\"architecture_specific\"), but is "
                                "built for {}",
                                context.spec.kernel, context.architecture),

@@ -22,6 +22,15 @@ struct Device {
   int driver_version = 0;  // the CUDA version that the driver supports: 13000
 
   std::string architecture() const { return "sm_" + std::to_string(10 * major + minor); }
+  // Whether code made for this architecture alone runs here; "sm_90a" and "sm_90f" are of sm_90.
+  bool runs(std::string wanted) const {
+    if (!wanted.empty() && (wanted.back() == 'a' || wanted.back() == 'f')) wanted.pop_back();
+    return architecture() == wanted;
+  }
+  // The driver's, for people: "13.0".
+  std::string cuda_version() const {
+    return std::to_string(driver_version / 1000) + "." + std::to_string(driver_version % 1000 / 10);
+  }
 };
 
 // What a GPU was doing at one moment. Zero where the management library does not say.
