@@ -164,23 +164,6 @@ std::string exact(const Expression& expression) {
   return "kagent_value(" + text + ")";
 }
 
-std::vector<const Expression*> expressions_of(const Launch& launch) {
-  std::vector<const Expression*> all;
-  for (const auto* extents : {&launch.grid, &launch.block})
-    for (const Expression& extent : *extents) all.push_back(&extent);
-  if (launch.cluster)
-    for (const Expression& extent : *launch.cluster) all.push_back(&extent);
-  if (launch.shared_memory) all.push_back(&*launch.shared_memory);
-  return all;
-}
-
-std::set<std::string> names_of(const Launch& launch) {
-  std::set<std::string> names;
-  for (const Expression* expression : expressions_of(launch))
-    names.insert(expression->names().begin(), expression->names().end());
-  return names;
-}
-
 std::string type_name(DType dtype) {
   switch (dtype) {
     case DType::float64:

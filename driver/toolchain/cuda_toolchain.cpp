@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "toolchain/call_shim.h"
+#include "toolchain/diagnostics.h"
 #include "toolchain/nvcc_command.h"
 #include "toolchain/nvcc_host_text.h"
 #include "toolchain/program_toolchain.h"

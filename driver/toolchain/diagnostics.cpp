@@ -26,6 +26,14 @@ std::string render(const Message& message, const DiagnosticsContext& context) {
 
 }  // namespace
 
+std::string_view counted_text(std::string_view text) {
+  std::string_view rest = text;
+  while ((rest.starts_with("#define ") || rest.starts_with("#undef ") || rest.starts_with("//")) &&
+         rest.find('\n') != rest.npos)
+    rest.remove_prefix(rest.find('\n') + 1);
+  return rest.starts_with("#line 1 ") ? rest.substr(std::min(rest.find('\n'), rest.size() - 1) + 1) : text;
+}
+
 std::string distil(std::string_view output, const DiagnosticsContext& context) {
   const std::string raw = util::clean(output, kMostRawBytes);
   const std::vector<Message> messages = parse_messages(raw, context);

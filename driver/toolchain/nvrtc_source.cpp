@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "toolchain/lines.h"
+#include "toolchain/signature.h"
 
 namespace kagent::toolchain {
 namespace {
@@ -37,16 +38,6 @@ std::optional<Directive> directive(std::string_view line) {
   return Directive{name, trimmed(line.substr(name.size()))};
 }
 
-std::vector<const Expression*> expressions_of(const Launch& launch) {
-  std::vector<const Expression*> all;
-  for (const auto* extents : {&launch.grid, &launch.block})
-    for (const Expression& extent : *extents) all.push_back(&extent);
-  if (launch.cluster)
-    for (const Expression& extent : *launch.cluster) all.push_back(&extent);
-  if (launch.shared_memory) all.push_back(&*launch.shared_memory);
-  return all;
-}
-
 }  // namespace
 
 std::vector<std::string> leading_headers(std::string_view source, const std::set<std::string>& tunables) {
@@ -75,13 +66,6 @@ std::vector<std::string> leading_headers(std::string_view source, const std::set
     }
   }
   return headers;
-}
-
-std::set<std::string> names_of(const Launch& launch) {
-  std::set<std::string> names;
-  for (const Expression* expression : expressions_of(launch))
-    names.insert(expression->names().begin(), expression->names().end());
-  return names;
 }
 
 std::string geometry_text(const Launch& launch, const std::map<std::string, std::int64_t>& tunables) {
@@ -138,28 +122,7 @@ std::optional<std::vector<std::string>> kernel_parameter_types(std::string_view 
     if (c == ')') ++depth;
     if (c == '(' && --depth == 0) break;
   }
-  std::vector<std::string> types;
-  std::string type;
-  int depth = 0;
-  for (const char c : demangled.substr(open + 1, demangled.size() - open - 2)) {
-    if (c == '<' || c == '(' || c == '[') ++depth;
-    if (c == '>' || c == ')' || c == ']') --depth;
-    if (c == ' ' && type.empty()) continue;
-    if (c == ',' && depth == 0)
-      types.push_back(std::exchange(type, {}));
-    else
-      type += c;
-  }
-  if (!type.empty()) types.push_back(type);
-  return types;
-}
-
-std::string_view counted_source(std::string_view rendered) {
-  std::string_view rest = rendered;
-  while ((rest.starts_with("#define ") || rest.starts_with("#undef ") || rest.starts_with("// launch: ")) &&
-         rest.find('\n') != rest.npos)
-    rest.remove_prefix(rest.find('\n') + 1);
-  return rest.starts_with("#line 1 ") ? rest.substr(std::min(rest.find('\n'), rest.size() - 1) + 1) : rendered;
+  return split_types(demangled.substr(open + 1, demangled.size() - open - 2));
 }
 
 }  // namespace kagent::toolchain

@@ -16,9 +16,6 @@ namespace kagent::toolchain {
 // when they come first: what is worth precompiling. Without brackets: "cub/cub.cuh".
 std::vector<std::string> leading_headers(std::string_view source, const std::set<std::string>& tunables);
 
-// Names that the geometry uses.
-std::set<std::string> names_of(const Launch& launch);
-
 // The geometry with the tunables' values put in, one line each: equal for geometries that are equal for every size.
 std::string geometry_text(const Launch& launch, const std::map<std::string, std::int64_t>& tunables);
 
@@ -31,8 +28,5 @@ std::optional<std::vector<std::int64_t>> read_values(std::string_view lowered_na
 // "softmax_rows<float, 128>(float const*, float*)" of "void ops::softmax_rows<float, 128>(...)": the parameter types,
 // or nothing if the name has no list (extern "C").
 std::optional<std::vector<std::string>> kernel_parameter_types(std::string_view demangled);
-
-// The lines that messages count from: without the tunables' definitions that rendering puts on top.
-std::string_view counted_source(std::string_view rendered);
 
 }  // namespace kagent::toolchain

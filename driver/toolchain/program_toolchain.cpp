@@ -89,14 +89,6 @@ std::vector<std::string> library_words(const std::vector<std::string>& libraries
   return words;
 }
 
-std::string_view counted_text(std::string_view text) {
-  std::string_view rest = text;
-  while ((rest.starts_with("#define ") || rest.starts_with("#undef ") || rest.starts_with("//")) &&
-         rest.find('\n') != rest.npos)
-    rest.remove_prefix(rest.find('\n') + 1);
-  return rest.starts_with("#line 1 ") ? rest.substr(std::min(rest.find('\n'), rest.size() - 1) + 1) : text;
-}
-
 std::string distilled(const std::string& output, std::string_view text, const fs::path& source) {
   const DiagnosticsContext context{counted_text(text), source.string(), source.filename().string()};
   return distil(output, context) + classified(diagnose(output, context));

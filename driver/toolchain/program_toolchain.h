@@ -85,9 +85,6 @@ class ProgramToolchain : public Toolchain {
 
 CompileResult rejection(Outcome outcome, std::string diagnostics);
 
-// What messages count lines from: a rendered candidate has its tunables and its geometry on top, then "#line 1".
-std::string_view counted_text(std::string_view text);
-
 // Compiler output distilled, with lines counted like that, the classes of its errors, and advice where there is some.
 std::string distilled(const std::string& output, std::string_view text, const std::filesystem::path& source);
 

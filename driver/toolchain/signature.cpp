@@ -183,20 +183,7 @@ std::string mismatch(std::string type, const Parameter& parameter, Language lang
 std::optional<std::vector<std::string>> parameter_types(const Symbol& symbol, const std::string& entry) {
   const std::string& text = symbol.demangled;
   if (!text.starts_with(entry + "(") || !text.ends_with(')')) return std::nullopt;
-  std::vector<std::string> types;
-  std::string type;
-  int depth = 0;
-  for (const char c : std::string_view(text).substr(entry.size() + 1, text.size() - entry.size() - 2)) {
-    if (c == '<' || c == '(' || c == '[') ++depth;
-    if (c == '>' || c == ')' || c == ']') --depth;
-    if (c == ' ' && type.empty()) continue;
-    if (c == ',' && depth == 0)
-      types.push_back(std::exchange(type, {}));
-    else
-      type += c;
-  }
-  if (!type.empty()) types.push_back(type);
-  return types;
+  return split_types(std::string_view(text).substr(entry.size() + 1, text.size() - entry.size() - 2));
 }
 
 std::string list(const std::vector<std::string>& names) {
@@ -248,6 +235,23 @@ std::string expected_signature(const std::string& entry, const std::vector<Param
   std::string text = entry + "(";
   for (std::size_t i = 0; i < parameters.size(); ++i) text += (i > 0 ? ", " : "") + shown(parameters[i], language);
   return text + ")";
+}
+
+std::vector<std::string> split_types(std::string_view list) {
+  std::vector<std::string> types;
+  std::string type;
+  int depth = 0;
+  for (const char c : list) {
+    if (c == '<' || c == '(' || c == '[') ++depth;
+    if (c == '>' || c == ')' || c == ']') --depth;
+    if (c == ' ' && type.empty()) continue;
+    if (c == ',' && depth == 0)
+      types.push_back(std::exchange(type, {}));
+    else
+      type += c;
+  }
+  if (!type.empty()) types.push_back(type);
+  return types;
 }
 
 EntryLookup find_entry(const std::vector<Symbol>& symbols, const std::string& entry,

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "toolchain/symbols.h"
@@ -22,6 +23,10 @@ struct EntryLookup {
 // its name, so they are not compared.
 EntryLookup find_entry(const std::vector<Symbol>& symbols, const std::string& entry,
                        const std::vector<Parameter>& parameters, Language language = Language::cxx);
+
+// The types of a demangled parameter list: "float const*" and "std::pair<int, int>" of "float const*, std::pair<int,
+// int>".
+std::vector<std::string> split_types(std::string_view list);
 
 // Why the function with these demangled parameter types ("float const*") cannot be called with these parameters; empty
 // if it can.

@@ -3,7 +3,9 @@
 
 #include <array>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "values/expression.h"
 
@@ -19,5 +21,10 @@ struct Launch {
   // Empty: the entry itself.
   std::string instance;
 };
+
+// All expressions that there are, always in the same order.
+std::vector<const Expression*> expressions_of(const Launch& launch);
+// Names that they use.
+std::set<std::string> names_of(const Launch& launch);
 
 }  // namespace kagent

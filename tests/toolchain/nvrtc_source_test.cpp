@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "toolchain/diagnostics.h"
 #include "toolchain/nvrtc_toolchain.h"
 #include "toolchain/nvrtc_worker/frame.h"
 
@@ -117,8 +118,8 @@ TEST(KernelParameterTypes, AreThoseOfTheFunctionAndNotOfItsArguments) {
 }
 
 TEST(CountedSource, BeginsBehindWhatRenderingPutOnTop) {
-  EXPECT_EQ(counted_source("#undef B\n#define B 1\n// launch: grid (1)\n#line 1 \"a.cu\"\ncode\n"), "code\n");
-  EXPECT_EQ(counted_source("#define B 1\ncode\n"), "#define B 1\ncode\n");
+  EXPECT_EQ(counted_text("#undef B\n#define B 1\n// launch: grid (1)\n#line 1 \"a.cu\"\ncode\n"), "code\n");
+  EXPECT_EQ(counted_text("#define B 1\ncode\n"), "#define B 1\ncode\n");
 }
 
 TEST(Frame, ComesOutAsItWentInHoweverItIsCut) {
