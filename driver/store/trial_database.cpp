@@ -89,8 +89,21 @@ int pragma(SQLite::Database& database, const std::string& name) {
   return database.execAndGet("PRAGMA " + name).getInt();
 }
 
-bool is_empty(SQLite::Database& database) {
-  return database.execAndGet("SELECT count(*) FROM sqlite_master").getInt() == 0;
+// What tells whose file it is.
+struct Header {
+  int application = 0;
+  int version = 0;
+  int tables = 0;
+  bool is_new() const { return application == 0 && version == 0 && tables == 0; }
+};
+
+// In one transaction: another process may be making the schema, and half of what it makes looks like a stranger's file.
+Header read_header(SQLite::Database& database) {
+  SQLite::Transaction transaction(database, SQLite::TransactionBehavior::DEFERRED);
+  Header header{pragma(database, "application_id"), pragma(database, "user_version"),
+                database.execAndGet("SELECT count(*) FROM sqlite_master").getInt()};
+  transaction.commit();
+  return header;
 }
 
 }  // namespace
@@ -117,16 +130,18 @@ Result<void> TrialDatabase::connect() {
   database_.reset();
   database_ =
       std::make_unique<SQLite::Database>(file_.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyTimeout_ms);
-  const int application = pragma(*database_, "application_id");
-  const int version = pragma(*database_, "user_version");
-  if (application == 0 && version == 0 && is_empty(*database_)) return create_schema();
-  if (application != kApplicationId)
+  Header header = read_header(*database_);
+  if (header.is_new()) {
+    if (auto made = create_schema(); !made) return made;
+    header = read_header(*database_);
+  }
+  if (header.application != kApplicationId)
     return failure("'" + file_.string() + "' is a database of another program", "move it away, or delete it");
-  if (version > kSchemaVersion)
-    return failure("'" + file_.string() + "' was written by a newer kagent (schema " + std::to_string(version) +
+  if (header.version > kSchemaVersion)
+    return failure("'" + file_.string() + "' was written by a newer kagent (schema " + std::to_string(header.version) +
                        ", this one reads up to " + std::to_string(kSchemaVersion) + ")",
                    "use the newer kagent, or delete the file: trials will be repeated");
-  if (version < kSchemaVersion) return migrate();
+  if (header.version < kSchemaVersion) return migrate();
   return {};
 }
 
@@ -145,7 +160,7 @@ Result<void> TrialDatabase::migrate() {
 Result<void> TrialDatabase::create_schema() {
   auto lock = util::FileLock::acquire(lock_file(), "makes the trials' file");
   if (!lock) return std::unexpected(lock.error());
-  if (!is_empty(*database_)) return {};
+  if (!read_header(*database_).is_new()) return {};
   // Where WAL is impossible (some network file systems) SQLite keeps its rollback journal, which is as safe.
   database_->execAndGet("PRAGMA journal_mode = WAL");
   SQLite::Transaction transaction(*database_, SQLite::TransactionBehavior::IMMEDIATE);

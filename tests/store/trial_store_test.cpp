@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/trial_store.h"
 
+#include <cstdio>
 #include <set>
+#include <stdexcept>
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
@@ -55,7 +57,8 @@ class TrialStoreTest : public testing::Test {
     if (child == 0) {
       try {
         work();
-      } catch (...) {
+      } catch (const std::exception& error) {
+        std::fprintf(stderr, "process %d: %s\n", ::getpid(), error.what());
         ::_exit(1);
       }
       ::_exit(0);
@@ -237,8 +240,8 @@ TEST_F(TrialStoreTest, lets_several_processes_open_a_new_file_and_write_at_once)
       // Half of the candidates are common to all processes.
       for (int i = 0; i < kTrials; ++i) {
         const std::string own = std::to_string(process) + "-" + std::to_string(i);
-        if (!store.add(example_trial(own)) || !store.add(example_trial("common-" + std::to_string(i))))
-          throw std::runtime_error("not added");
+        for (const std::string& hash : {own, "common-" + std::to_string(i)})
+          if (auto added = store.add(example_trial(hash)); !added) throw std::runtime_error(added.error().message);
       }
     }));
   for (pid_t child : children) EXPECT_TRUE(ended_well(child));
