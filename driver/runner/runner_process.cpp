@@ -2,7 +2,6 @@
 #include "runner/runner_process.h"
 
 #include <algorithm>
-#include <bit>
 #include <csignal>
 #include <cstring>
 #include <ctime>
@@ -44,9 +43,6 @@ constexpr auto kUnclaimedTime = 2ms;
 constexpr auto kPoolUnclaimedTime = 100ms;
 // Answering and going to sleep take less. Stopping costs every step some 40 us, so who is idle in between is spared it.
 constexpr auto kLingering = 100us;
-// Of the last 32 steps. One proves nothing: on a virtual machine time that the host took away counts as used, and may
-// fall between a step's end and its answer.
-constexpr int kUnclaimedSteps = 4;
 // Between the end of the calls' own stream and that of everything on the device, as the host sees it; less than this
 // may be a host that was busy.
 constexpr auto kLate = 200us;
@@ -325,8 +321,9 @@ std::string RunnerProcess::disputed_time(const Reply& reply, const Window& windo
   const std::uint64_t whole = reply.end_ticks - reply.begin_ticks;
   if (reply.call_ticks > whole) return "calls longer than the whole step";
   if (kind_.device) return disputed_device_time(reply, clock.duration(whole));
-  unclaimed_steps_ = unclaimed_steps_ << 1 | static_cast<unsigned>(used_unclaimed_time(clock.duration(whole), window));
-  if (std::popcount(unclaimed_steps_) >= kUnclaimedSteps) return "less time than the processor spent, again and again";
+  // What is not timed gains nothing by working on.
+  if (window.timed && unclaimed_.note(used_unclaimed_time(clock.duration(whole), window)))
+    return "less time than the processor spent, again and again";
   return {};
 }
 
@@ -335,8 +332,8 @@ std::string RunnerProcess::disputed_device_time(const Reply& reply, std::chrono:
   if (std::chrono::nanoseconds(reply.device_ns) > whole + whole / 64 + kCounterSkew)
     return "calls on the device longer than the whole step";
   if (reply.late_ns == 0) return {};  // no call
-  late_steps_ = late_steps_ << 1 | static_cast<unsigned>(std::chrono::nanoseconds(reply.late_ns) > kLate);
-  if (std::popcount(late_steps_) >= kUnclaimedSteps) return "calls that end before their work, again and again";
+  if (late_.note(std::chrono::nanoseconds(reply.late_ns) > kLate))
+    return "calls that end before their work, again and again";
   return {};
 }
 
@@ -383,6 +380,7 @@ Result<RunnerProcess::Answer> RunnerProcess::ask(protocol::Request request, std:
   const TickClock& clock = TickClock::instance();
   request.sequence = ++sequence_;
   Window window;
+  window.timed = request.operation == protocol::Operation::call || request.operation == protocol::Operation::sample;
   const auto processor = processor_time();
   if (processor - processor_ > kLingering && !kind_.device) lingers_ = true;
   if (lingers_) signal(SIGCONT);

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "runner/channel.h"
+#include "runner/recurrence.h"
 #include "runner/runner.h"
 #include "util/subprocess.h"
 
@@ -67,6 +68,7 @@ class RunnerProcess {
   struct Window {
     std::uint64_t begin = 0, end = 0;       // the driver's ticks around the step
     std::chrono::nanoseconds processor{0};  // processor time that the process used in it
+    bool timed = false;                     // the step calls the kernel
   };
   Result<std::optional<RunResult>> wait_until_ready();
   Result<std::optional<RunResult>> wait_for_reply(std::chrono::steady_clock::time_point deadline,
@@ -92,8 +94,8 @@ class RunnerProcess {
   bool sandboxed_;
   ProcessKind kind_;
   pid_t pid_ = -1;                         // of the candidate's process itself; known once it is ready
-  std::uint32_t unclaimed_steps_ = 0;      // a bit for each of the last steps
-  std::uint32_t late_steps_ = 0;           // the same, of the device
+  Recurrence unclaimed_;                   // over the timed steps
+  Recurrence late_;                        // the same, of the device
   util::Descriptor handle_;                // of that process
   std::chrono::nanoseconds processor_{0};  // time that it had used when it answered last
   bool lingers_ = false;
