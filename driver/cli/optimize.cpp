@@ -12,6 +12,7 @@
 #include "cli/kernels.h"
 #include "loop/interrupt.h"
 #include "report/progress.h"
+#include "report/wording.h"
 #include "util/sandbox.h"
 
 namespace kagent::cli {
@@ -60,6 +61,11 @@ nlohmann::ordered_json to_json(const loop::UsageByRole& usage) {
   return roles;
 }
 
+nlohmann::ordered_json to_json(const AnswerCounts& counts) {
+  return {{"asked", counts.asked},       {"read", counts.read},     {"applied", counts.applied},
+          {"compiled", counts.compiled}, {"passed", counts.passed}, {"lost", counts.lost}};
+}
+
 void print(const loop::UsageByRole& usage) {
   for (const auto& [role, used] : usage)
     if (used.input_tokens + used.output_tokens > 0)
@@ -95,11 +101,13 @@ int optimize(const OptimizeOptions& options) {
                        {"variant", result.variant ? result.variant->reference : ""},
                        {"reason", result.reason},
                        {"trials", result.trials},
-                       {"usage", to_json(result.usage)}});
+                       {"usage", to_json(result.usage)},
+                       {"answers", to_json(result.answers)}});
       if (!options.json)
         fmt::print("{} ({}, {}): {} ({})\n", request.kernel, request.target, context.architecture,
                    result.variant ? result.variant->reference : "no improvement, what was there stays", result.reason);
       if (!options.json) print(result.usage);
+      if (!options.json && result.answers.asked > 0) fmt::print("  {}\n", report::answers_text(result.answers));
       if (result.interrupted) return kInterrupted;
     }
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "values/answer_counts.h"
 #include "values/candidate.h"
 
 namespace kagent::loop {
@@ -34,6 +35,7 @@ struct RunState {
   std::optional<double> roofline_share;  // of the incumbent, as far as the spec counts its work
   double accepted_ratio = 1;             // time of what was accepted over the baseline's
   Usage usage;                           // of models, over the whole run
+  AnswerCounts answers;                  // the same
   std::string spent;                     // which budget of the models has too little left for another answer
   // Every candidate of a proposer that writes code, its repairs included, in order: whether it failed in the end.
   std::vector<bool> written_failed;

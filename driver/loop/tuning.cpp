@@ -194,6 +194,7 @@ class Run {
       require(run_.trials.conclude(conclusion));
       require(run_.variants.touch_stamp());
     }
+    result_.answers = state_.answers;
     if (proposers_.budget)
       for (const char* role : {"draft", "refine"}) result_.usage[role] = proposers_.budget->used(role);
     bench_->drop_binaries();

@@ -39,6 +39,7 @@ struct TuningResult {
   std::string reason;              // why it ended
   int trials = 0;                  // of this run
   UsageByRole usage;
+  AnswerCounts answers;  // of models
 };
 
 // One run of the loop for one kernel and architecture: propose, gate, compile, verify, race, judge, keep; until rounds,

@@ -56,6 +56,17 @@ bool is_repairable(Outcome outcome) {
   return false;
 }
 
+bool has_compiled(Outcome outcome) {
+  return outcome != Outcome::gate_rejected && outcome != Outcome::compile_failed;
+}
+
+// Whatever was measured, and was the same binary as another maybe, was right before.
+bool has_passed(const Trial& trial) {
+  using enum Outcome;
+  return trial.score || trial.outcome == ok || trial.outcome == slower || trial.outcome == same ||
+         trial.outcome == ambiguous;
+}
+
 bool is_transient(proposer::model::ChatErrorKind kind) {
   using enum proposer::model::ChatErrorKind;
   return kind == rate_limited || kind == overloaded || kind == network || kind == timed_out || kind == malformed;
@@ -157,7 +168,7 @@ std::vector<Candidate> WritingRounds::ask(const std::vector<Request>& requests, 
     std::vector<Candidate> candidates;
     for (const Request& request : requests) {
       auto proposed = proposers_.writing->propose(request.proposal(run_.context.spec), request.width);
-      lost_ += static_cast<int>(proposers_.writing->record().lost.size());
+      note_answers(proposers_.writing->record());
       if (!proposed) break;
       for (Candidate& one : *proposed) candidates.push_back(std::move(one));
       if (proposers_.writing->record().error) break;
@@ -168,6 +179,13 @@ std::vector<Candidate> WritingRounds::ask(const std::vector<Request>& requests, 
   std::vector<Candidate> candidates = answers.get();
   note_trouble();
   return candidates;
+}
+
+void WritingRounds::note_answers(const proposer::WritingRecord& record) {
+  answers_.asked += record.answers;
+  answers_.read += record.read;
+  answers_.applied += record.applied;
+  for (const proposer::LostAnswer& one : record.lost) ++answers_.lost[one.problem];
 }
 
 void WritingRounds::note_trouble() {
@@ -203,7 +221,7 @@ std::vector<Evaluated> WritingRounds::repair(const std::vector<Evaluated>& faile
 
 std::vector<Evaluated> WritingRounds::round(int number, RunState& state) {
   std::vector<Evaluated> finished, written;
-  lost_ = 0;
+  answers_ = {};
   const std::vector<Request> asked = requests(number);
   std::vector<Evaluated> tried;
   if (std::vector<Candidate> candidates = ask(asked, finished); !candidates.empty())
@@ -243,9 +261,16 @@ void WritingRounds::reflect_on(const std::vector<Evaluated>& written, RunState& 
     const double before = parent && parent->score ? *parent->score : 1;
     faster_.push_back(one.trial.score && *one.trial.score < before * kFaster);
     state.written_failed.push_back(!one.trial.score.has_value());
+    answers_.compiled += static_cast<int>(has_compiled(one.trial.outcome));
+    answers_.passed += static_cast<int>(has_passed(one.trial));
     keep_lessons(run_.options.bench.state_folder, {one.trial}, before, pattern_, features_of(run_.context.spec));
   }
-  for (int i = 0; i < lost_; ++i) state.written_failed.push_back(true), faster_.push_back(false);
+  for (const auto& [problem, times] : answers_.lost) {
+    state.written_failed.insert(state.written_failed.end(), static_cast<std::size_t>(times), true);
+    faster_.insert(faster_.end(), static_cast<std::size_t>(times), false);
+  }
+  run_.progress.on_event(Answered{answers_});
+  state.answers += answers_;
   if (!proposers_.budget) return;
   state.usage = proposers_.budget->used();
   if (std::string why; proposers_.budget->exhausted(&why)) state.spent = why;

@@ -13,6 +13,7 @@
 #include "loop/run_scope.h"
 #include "loop/stopping.h"
 #include "loop/workbench.h"
+#include "values/answer_counts.h"
 
 namespace kagent::loop {
 
@@ -43,6 +44,7 @@ class WritingRounds {
   void measure_meanwhile(std::vector<Evaluated>& finished);
   std::vector<Evaluated> repair(const std::vector<Evaluated>& failed, const Request& request,
                                 std::vector<Evaluated>& finished);
+  void note_answers(const proposer::WritingRecord& record);
   void note_trouble();
   void reflect_on(const std::vector<Evaluated>& written, RunState& state);
 
@@ -54,9 +56,9 @@ class WritingRounds {
   std::vector<CaseTimes> baseline_times_;
   std::vector<bool> faster_;  // every written candidate of this run that was measured or failed for good
   std::string pattern_ = "unknown";
-  int lost_ = 0;      // answers of this round that brought no candidate
-  int troubles_ = 0;  // of the provider
-  int skipped_ = 0;   // rounds in a row that a forecast left out
+  AnswerCounts answers_;  // of this round
+  int troubles_ = 0;      // of the provider
+  int skipped_ = 0;       // rounds in a row that a forecast left out
   bool pause_ = false, over_ = false;
 };
 

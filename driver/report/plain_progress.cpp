@@ -63,6 +63,10 @@ void PlainProgress::show(const Rejected& event) {
   say("not kept: " + one_line(event.decision.reason));
 }
 
+void PlainProgress::show(const Answered& event) {
+  say(answers_text(event.counts));
+}
+
 void PlainProgress::show(const Warning& event) {
   say("warning: " + one_line(event.text));
 }

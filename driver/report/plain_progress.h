@@ -24,6 +24,7 @@ class PlainProgress final : public ProgressObserver {
   void show(const MeasuringFinalist& event);
   void show(const Accepted& event);
   void show(const Rejected& event);
+  void show(const Answered& event);
   void show(const Warning& event);
   void show(const RunFinished& event);
   void say(const std::string& text);

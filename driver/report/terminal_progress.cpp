@@ -117,6 +117,10 @@ void TerminalProgress::take(const Rejected& event) {
   redraw("not kept: " + one_line(event.decision.reason));
 }
 
+void TerminalProgress::take(const Answered& event) {
+  redraw(answers_text(event.counts));
+}
+
 void TerminalProgress::take(const Warning& event) {
   redraw("warning: " + one_line(event.text));
 }

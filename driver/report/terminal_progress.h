@@ -38,6 +38,7 @@ class TerminalProgress final : public ProgressObserver {
   void take(const MeasuringFinalist& event);
   void take(const Accepted& event);
   void take(const Rejected& event);
+  void take(const Answered& event);
   void take(const Warning& event);
   void take(const RunFinished& event);
 

@@ -94,6 +94,18 @@ std::string accepted_text(const Accepted& accepted) {
   return speedup_text(now.ratio, now.low, now.high) + " over the incumbent, " + over_baseline;
 }
 
+std::string answers_text(const AnswerCounts& counts) {
+  std::string text =
+      fmt::format("answers of the model: {} asked for, {} read at once, {} applied, {} compiled, {} correct",
+                  counts.asked, counts.read, counts.applied, counts.compiled, counts.passed);
+  std::string_view before = "; lost: ";
+  for (const auto& [problem, times] : counts.lost) {
+    text += fmt::format("{}{} {}", before, times, one_line(problem));
+    before = ", ";
+  }
+  return text;
+}
+
 std::string finished_text(const RunFinished& finished) {
   return fmt::format("{} after {} trial{} in {}: {}", finished.improved ? "improved" : "no improvement",
                      finished.trials, finished.trials == 1 ? "" : "s", clock_text(finished.duration),

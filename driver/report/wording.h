@@ -32,6 +32,9 @@ std::string failures_text(const StageCounts& counts);
 // "24 proposed, 22 compiled, 20 verified, 20 measured, 2 failed (...); best 1.42x"
 std::string counts_text(const StageCounts& counts);
 
+// "answers of the model: 4 asked for, 2 read at once, 3 applied, 2 compiled, 1 correct; lost: 1 truncated"
+std::string answers_text(const AnswerCounts& counts);
+
 // "1.42x [1.40x, 1.44x] over the incumbent", and over the baseline where that is another one.
 std::string accepted_text(const Accepted& accepted);
 std::string finished_text(const RunFinished& finished);

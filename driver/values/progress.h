@@ -6,6 +6,7 @@
 #include <string>
 #include <variant>
 
+#include "values/answer_counts.h"
 #include "values/decision.h"
 #include "values/outcome.h"
 
@@ -44,6 +45,9 @@ struct Accepted {
 struct Rejected {  // a finalist that was measured and is not kept
   Decision decision;
 };
+struct Answered {  // what came of the questions to a model, of one round
+  AnswerCounts counts;
+};
 struct Warning {
   std::string text;
 };
@@ -55,7 +59,7 @@ struct RunFinished {
 };
 
 using ProgressEvent = std::variant<RunStarted, Preparing, RoundStarted, StageCounts, MeasuringFinalist, Accepted,
-                                   Rejected, Warning, RunFinished>;
+                                   Rejected, Answered, Warning, RunFinished>;
 
 // Called from the thread that runs the loop; never throws.
 class ProgressObserver {

@@ -97,6 +97,13 @@ TEST_F(CommandRunTest, keeps_the_good_edit_and_survives_the_others) {
       EXPECT_THAT(trial.reflection, testing::StartsWith("expected 20.00x"));
     }
   EXPECT_GT(result.usage.at("draft").output_tokens, 0);
+  EXPECT_EQ(result.answers.asked, 2);
+  EXPECT_EQ(result.answers.read, 1);
+  EXPECT_EQ(result.answers.applied, 1);
+  EXPECT_EQ(result.answers.compiled, 1);
+  EXPECT_EQ(result.answers.passed, 1);
+  EXPECT_EQ(result.answers.lost, (std::map<std::string, int>{{"no_object", 1}}));
+  EXPECT_EQ(observer_.all<Answered>().size(), 1u);
 }
 
 TEST_F(CommandRunTest, a_replay_brings_the_same_candidates_without_the_program) {

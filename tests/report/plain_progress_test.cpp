@@ -67,10 +67,13 @@ TEST(PlainProgress, LeavesHostileTextNoControlOverTheTerminalOrTheLines) {
   Decision bad = decision(1, 1, 1);
   bad.reason = hostile();
   progress.on_event(Rejected{bad});
+  AnswerCounts answers;
+  answers.lost[hostile()] = 1;
+  progress.on_event(Answered{answers});
   progress.on_event(Warning{hostile()});
   progress.on_event(RunFinished{false, hostile(), 0, std::chrono::seconds(0)});
   const std::string text = stream.taken();
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 7);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 8);
   EXPECT_THAT(text, testing::Not(testing::ContainsRegex("[\x1b\x07\r]")));
   EXPECT_THAT(text, testing::Not(testing::HasSubstr("\nsoftmax: accepted")));
 }

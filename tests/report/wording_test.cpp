@@ -43,6 +43,16 @@ TEST(Wording, CountsWithoutFailuresOrMeasurementsSayNothingOfThem) {
   EXPECT_EQ(failures_text(counts), "");
 }
 
+TEST(Wording, AnswersAreCountedFromAskedToCorrectWithWhyTheOthersWereLost) {
+  AnswerCounts counts{4, 2, 3, 2, 1, {}};
+  EXPECT_EQ(answers_text(counts),
+            "answers of the model: 4 asked for, 2 read at once, 3 applied, 2 compiled, 1 correct");
+  counts += {2, 0, 0, 0, 0, {{"truncated", 2}, {"no_object", 1}}};
+  EXPECT_EQ(answers_text(counts),
+            "answers of the model: 6 asked for, 2 read at once, 3 applied, 2 compiled, 1 correct; lost: 1 no_object, 2 "
+            "truncated");
+}
+
 TEST(Wording, AnAcceptedFirstGenerationIsComparedWithTheBaselineAlone) {
   EXPECT_EQ(accepted_text({"branch", decision(0.5, 0.5, 0.5), decision(0.5, 0.5, 0.5)}),
             "2.00x [2.00x, 2.00x] over the baseline");
