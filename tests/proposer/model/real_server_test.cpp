@@ -2,23 +2,17 @@
 // The OpenAI-compatible client against llama.cpp's server with a real model: the protocol is what is shown, whatever a
 // small model answers. Needs KAGENT_TEST_LLAMA_SERVER (the program) and KAGENT_TEST_MODEL (a GGUF file).
 #include <chrono>
-#include <cstdlib>
 #include <memory>
-#include <optional>
 #include <string>
 
-#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <nlohmann/json.hpp>
-#include <sys/socket.h>
-#include <unistd.h>
 
+#include "proposer/model/llama_server.h"
 #include "proposer/model/model_test_parts.h"
 #include "proposer/model/openai.h"
 #include "proposer/model/retry.h"
-#include "util/subprocess.h"
 
 namespace kagent::proposer::model {
 namespace {
@@ -27,49 +21,22 @@ using namespace std::chrono_literals;
 using nlohmann::json;
 using testing::HasSubstr;
 
-// A port that was free a moment ago.
-int free_port() {
-  const int descriptor = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  EXPECT_EQ(::bind(descriptor, reinterpret_cast<sockaddr*>(&address), size), 0);
-  ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size);
-  ::close(descriptor);
-  return ntohs(address.sin_port);
-}
-
 class RealServer : public testing::Test {
  protected:
   // One server for all tests: it loads the model once.
   static void SetUpTestSuite() {
-    const char *program = std::getenv("KAGENT_TEST_LLAMA_SERVER"), *model = std::getenv("KAGENT_TEST_MODEL");
-    if (program == nullptr || model == nullptr) return;
-    const int port = free_port();
-    util::Command command;
-    command.argv = {program,      "--model", model,       "--host", "127.0.0.1",  "--port", std::to_string(port),
-                    "--ctx-size", "2048",    "--threads", "2",      "--parallel", "1",      "--api-key",
-                    kTestKey};
-    command.environment = util::minimal_environment();
-    command.limits.output_bytes = 64 << 20;
-    if (const char* path = std::getenv("LD_LIBRARY_PATH"))
-      command.environment.push_back(std::string("LD_LIBRARY_PATH=") + path);
-    auto child = util::Child::start(command);
-    ASSERT_TRUE(child) << child.error().message;
-    server = std::make_unique<util::Child>(std::move(*child));
-    url = "http://127.0.0.1:" + std::to_string(port) + "/v1";
+    if (LlamaServer::is_configured()) server = std::make_unique<LlamaServer>(kTestKey, 2048);
   }
   static void TearDownTestSuite() { server.reset(); }
 
   void SetUp() override {
     if (!server) GTEST_SKIP() << "KAGENT_TEST_LLAMA_SERVER and KAGENT_TEST_MODEL do not name a server and a model";
-    if (const auto ended = server->poll()) FAIL() << "the server ended: " << server->standard_error();
+    if (server->process().poll()) FAIL() << "the server ended: " << server->process().standard_error();
   }
 
   // Retries, since the server refuses connections until it listens, and answers 503 while it loads.
   static RetryingModel model(bool stream = true) {
-    ModelConfig config = test_config(url);
+    ModelConfig config = test_config(server->url());
     config.stream = stream;
     config.temperature = 0;
     config.limits.attempts = 1'000;  // loading takes as long as it takes
@@ -89,17 +56,15 @@ class RealServer : public testing::Test {
    public:
     std::chrono::steady_clock::time_point now() override { return std::chrono::steady_clock::now(); }
     bool wait(std::chrono::milliseconds time, const GiveUp&) override {
-      server->wait_for_news(-1, std::min<std::chrono::microseconds>(time, 1s));
-      return !server->poll();
+      server->process().wait_for_news(-1, std::min<std::chrono::microseconds>(time, 1s));
+      return !server->process().poll();
     }
   };
 
-  static std::unique_ptr<util::Child> server;
-  static std::string url;
+  static std::unique_ptr<LlamaServer> server;
 };
 
-std::unique_ptr<util::Child> RealServer::server;
-std::string RealServer::url;
+std::unique_ptr<LlamaServer> RealServer::server;
 
 TEST_F(RealServer, an_answer_is_streamed_with_its_usage) {
   const ChatResult result = model().complete(request("Say hello."), never);
@@ -154,7 +119,7 @@ TEST_F(RealServer, a_prompt_beyond_the_context_is_told_as_such) {
 TEST_F(RealServer, a_wrong_key_is_told_as_such) {
   ASSERT_TRUE(model().complete(request("Hi."), never));  // the server is up
   const ChatResult result =
-      OpenAiModel(test_config(url), test_key("sk-wrong-key-0123456789")).complete(request("Hi."), never);
+      OpenAiModel(test_config(server->url()), test_key("sk-wrong-key-0123456789")).complete(request("Hi."), never);
   ASSERT_FALSE(result);
   EXPECT_EQ(name(result.error().kind), "unauthorized") << result.error().message;
 }
@@ -164,7 +129,8 @@ TEST_F(RealServer, giving_up_ends_a_running_answer) {
   asked.max_output_tokens = 1'500;
   ASSERT_TRUE(model().complete(request("Hi."), never));
   int looks = 0;
-  const ChatResult result = OpenAiModel(test_config(url), test_key()).complete(asked, [&] { return ++looks > 2; });
+  const ChatResult result =
+      OpenAiModel(test_config(server->url()), test_key()).complete(asked, [&] { return ++looks > 2; });
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().kind, ChatErrorKind::cancelled);
 }
