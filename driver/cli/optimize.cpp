@@ -66,6 +66,12 @@ nlohmann::ordered_json to_json(const AnswerCounts& counts) {
           {"compiled", counts.compiled}, {"passed", counts.passed}, {"lost", counts.lost}};
 }
 
+nlohmann::ordered_json to_json(const PhaseTimes& times) {
+  return {{"preparing_s", times.preparing.count()}, {"compiling_s", times.compiling.count()},
+          {"verifying_s", times.verifying.count()}, {"racing_s", times.racing.count()},
+          {"judging_s", times.judging.count()},     {"waiting_s", times.waiting.count()}};
+}
+
 void print(const loop::UsageByRole& usage) {
   for (const auto& [role, used] : usage)
     if (used.input_tokens + used.output_tokens > 0)
@@ -102,7 +108,8 @@ int optimize(const OptimizeOptions& options) {
                        {"reason", result.reason},
                        {"trials", result.trials},
                        {"usage", to_json(result.usage)},
-                       {"answers", to_json(result.answers)}});
+                       {"answers", to_json(result.answers)},
+                       {"times", to_json(result.times)}});
       if (!options.json)
         fmt::print("{} ({}, {}): {} ({})\n", request.kernel, request.target, context.architecture,
                    result.variant ? result.variant->reference : "no improvement, what was there stays", result.reason);

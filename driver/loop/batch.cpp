@@ -9,6 +9,7 @@
 #include "loop/measurement.h"
 #include "loop/numeric.h"
 #include "loop/reflection.h"
+#include "loop/stopwatch.h"
 #include "util/text.h"
 
 namespace kagent::loop {
@@ -24,10 +25,7 @@ std::vector<Evaluated> BatchRunner::run(std::vector<Candidate> candidates) {
   counts_.proposed += static_cast<int>(candidates.size());
   counts_.best_ratio = history_.best_ratio();
   run_.progress.on_event(counts_);
-  std::vector<Evaluated> evaluated = require(evaluate(
-      bench_, candidates, history_.known_objects(bench_.baseline()),
-      [&](const std::string& hash) { return history_.source_of(hash); }, [&](const Evaluated& one) { count(one); },
-      run_.interrupted));
+  std::vector<Evaluated> evaluated = compiled_and_verified(candidates);
   race_verified(evaluated);
   std::erase_if(evaluated, [](const Evaluated& one) { return one.trial.outcome == Outcome::ok && !one.trial.score; });
   for (Evaluated& one : evaluated) {
@@ -35,6 +33,25 @@ std::vector<Evaluated> BatchRunner::run(std::vector<Candidate> candidates) {
     one.trial.reflection = reflect(one.trial, parent && parent->score ? *parent->score : 1);
     require(history_.add(one));
   }
+  return evaluated;
+}
+
+// Both go on side by side, on all processors: what they took together is divided as their own times are.
+std::vector<Evaluated> BatchRunner::compiled_and_verified(const std::vector<Candidate>& candidates) {
+  PhaseTimes::Seconds both{0};
+  std::vector<Evaluated> evaluated;
+  {
+    const Stopwatch watch(both);
+    evaluated = require(evaluate(
+        bench_, candidates, history_.known_objects(bench_.baseline()),
+        [&](const std::string& hash) { return history_.source_of(hash); }, [&](const Evaluated& one) { count(one); },
+        run_.interrupted));
+  }
+  double compile_s = 0, verify_s = 0;
+  for (const Evaluated& one : evaluated) compile_s += one.trial.compile_s, verify_s += one.trial.verify_s;
+  const double share = compile_s + verify_s > 0 ? verify_s / (compile_s + verify_s) : 0;
+  run_.budget.times().compiling += (1 - share) * both;
+  run_.budget.times().verifying += share * both;
   return evaluated;
 }
 
@@ -81,6 +98,7 @@ void BatchRunner::race_verified(std::vector<Evaluated>& evaluated) {
   for (Evaluated& one : evaluated)
     if (one.trial.outcome == Outcome::ok) verified.push_back(&one), binaries.push_back(*one.binary);
   if (binaries.empty() || run_.interrupted()) return;
+  const Stopwatch watch(run_.budget.times().racing);
   const auto start = Clock::now();
   std::vector<Raced> raced =
       require(race(bench_.runner(), bench_.spec(), bench_.baseline(), binaries, measuring(run_, bench_)));

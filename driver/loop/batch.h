@@ -27,6 +27,7 @@ class BatchRunner {
 
  private:
   void count(const Evaluated& one);
+  std::vector<Evaluated> compiled_and_verified(const std::vector<Candidate>& candidates);
   void race_verified(std::vector<Evaluated>& evaluated);
 
   const RunScope& run_;

@@ -12,6 +12,7 @@
 #include "loop/numeric.h"
 #include "loop/run_scope.h"
 #include "loop/stopping.h"
+#include "loop/stopwatch.h"
 #include "loop/tunable_check.h"
 #include "loop/writing_rounds.h"
 #include "loop/written.h"
@@ -68,6 +69,7 @@ class Run {
 
  private:
   void prepare() {
+    const Stopwatch watch(run_.budget.times().preparing);
     bench_ = require(Workbench::open(run_.context, run_.options.bench, run_.progress));
     demand_live_tunables(run_.context);
     finalists_.emplace(run_, *bench_, *history_);
@@ -170,6 +172,7 @@ class Run {
   }
 
   void judge_best(double share, int most) {
+    const Stopwatch watch(run_.budget.times().judging);
     finalists_->judge_best(share, most);
     result_.variant = finalists_->accepted();
     state_.roofline_share = finalists_->roofline_share();
@@ -198,8 +201,10 @@ class Run {
     if (proposers_.budget)
       for (const char* role : {"draft", "refine"}) result_.usage[role] = proposers_.budget->used(role);
     bench_->drop_binaries();
+    result_.times = run_.budget.times();
     run_.progress.on_event(RunFinished{result_.variant.has_value(), result_.reason, result_.trials,
-                                       std::chrono::duration_cast<std::chrono::seconds>(run_.budget.elapsed())});
+                                       std::chrono::duration_cast<std::chrono::seconds>(run_.budget.elapsed()),
+                                       result_.times});
   }
 
   const RunScope& run_;

@@ -11,6 +11,7 @@
 #include "loop/proposers.h"
 #include "loop/workbench.h"
 #include "store/variant_store.h"
+#include "values/phase_times.h"
 #include "values/progress.h"
 #include "values/variant.h"
 
@@ -40,6 +41,7 @@ struct TuningResult {
   int trials = 0;                  // of this run
   UsageByRole usage;
   AnswerCounts answers;  // of models
+  PhaseTimes times;
 };
 
 // One run of the loop for one kernel and architecture: propose, gate, compile, verify, race, judge, keep; until rounds,

@@ -15,6 +15,7 @@
 #include "loop/experience.h"
 #include "loop/measurement.h"
 #include "loop/numeric.h"
+#include "loop/stopwatch.h"
 #include "loop/written.h"
 
 namespace kagent::loop {
@@ -153,6 +154,7 @@ void WritingRounds::measure_meanwhile(std::vector<Evaluated>& finished) {
   auto candidates = numeric_candidates(archive.best().candidate, run_.context.spec, history_.trials(), kMeanwhile,
                                        std::hash<std::string>{}(run_.context.key.hash()));
   if (!candidates || candidates->empty() || run_.budget.left().count() <= 0) {
+    const Stopwatch watch(run_.budget.times().waiting);
     std::this_thread::sleep_for(kPoll);
     return;
   }

@@ -107,9 +107,24 @@ std::string answers_text(const AnswerCounts& counts) {
 }
 
 std::string finished_text(const RunFinished& finished) {
-  return fmt::format("{} after {} trial{} in {}: {}", finished.improved ? "improved" : "no improvement",
-                     finished.trials, finished.trials == 1 ? "" : "s", clock_text(finished.duration),
-                     one_line(finished.reason));
+  std::string text =
+      fmt::format("{} after {} trial{} in {}: {}", finished.improved ? "improved" : "no improvement", finished.trials,
+                  finished.trials == 1 ? "" : "s", clock_text(finished.duration), one_line(finished.reason));
+  if (const std::string times = times_text(finished.times); !times.empty()) text += "; " + times;
+  return text;
+}
+
+std::string times_text(const PhaseTimes& times) {
+  const std::pair<const char*, PhaseTimes::Seconds> parts[] = {
+      {"preparing", times.preparing}, {"compiling", times.compiling}, {"verifying", times.verifying},
+      {"racing", times.racing},       {"judging", times.judging},     {"waiting for a model", times.waiting}};
+  PhaseTimes::Seconds all{0};
+  for (const auto& [name, time] : parts) all += time;
+  std::string text;
+  for (const auto& [name, time] : parts)
+    if (const double percent = time / all * 100; percent >= 0.5)
+      text += fmt::format("{}{:.0f} % {}", text.empty() ? "" : ", ", percent, name);
+  return text;
 }
 
 std::string started_text(const RunStarted& started) {

@@ -38,6 +38,9 @@ std::string answers_text(const AnswerCounts& counts);
 // "1.42x [1.40x, 1.44x] over the incumbent", and over the baseline where that is another one.
 std::string accepted_text(const Accepted& accepted);
 std::string finished_text(const RunFinished& finished);
+// "5 % preparing, 20 % compiling, 30 % verifying, 25 % racing, 20 % judging", what is under 1 % left out; empty if no
+// time is known.
+std::string times_text(const PhaseTimes& times);
 std::string started_text(const RunStarted& started);
 
 }  // namespace kagent::report

@@ -9,6 +9,7 @@
 #include "values/answer_counts.h"
 #include "values/decision.h"
 #include "values/outcome.h"
+#include "values/phase_times.h"
 
 namespace kagent {
 
@@ -56,6 +57,7 @@ struct RunFinished {
   std::string reason;  // why it ended
   int trials = 0;
   std::chrono::seconds duration{0};
+  PhaseTimes times = {};  // none where a run is made of steps of an agent
 };
 
 using ProgressEvent = std::variant<RunStarted, Preparing, RoundStarted, StageCounts, MeasuringFinalist, Accepted,

@@ -57,6 +57,11 @@ TEST_F(Tuning, FindsThePlantedBestAndKeepsItAsABranch) {
   ASSERT_TRUE(pick.choices.front().variant);
   require(build_step::write_sources(pick));
   EXPECT_THAT(require(util::read_file(project_.generated())), HasSubstr("#define WORK 1\n"));
+  const PhaseTimes& times = result.times;
+  for (const PhaseTimes::Seconds part :
+       {times.preparing, times.compiling, times.verifying, times.racing, times.judging})
+    EXPECT_GT(part.count(), 0);
+  EXPECT_EQ(times.waiting.count(), 0);
 }
 
 TEST_F(Tuning, RemembersTheResultForTheSameInputs) {

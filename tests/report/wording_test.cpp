@@ -53,6 +53,15 @@ TEST(Wording, AnswersAreCountedFromAskedToCorrectWithWhyTheOthersWereLost) {
             "truncated");
 }
 
+TEST(Wording, TheTimeOfARunIsDividedWithoutWhatHardlyCounts) {
+  PhaseTimes times;
+  EXPECT_EQ(times_text(times), "");
+  times.preparing = times.judging = PhaseTimes::Seconds(10);
+  times.racing = PhaseTimes::Seconds(20);
+  times.waiting = PhaseTimes::Seconds(0.1);
+  EXPECT_EQ(times_text(times), "25 % preparing, 50 % racing, 25 % judging");
+}
+
 TEST(Wording, AnAcceptedFirstGenerationIsComparedWithTheBaselineAlone) {
   EXPECT_EQ(accepted_text({"branch", decision(0.5, 0.5, 0.5), decision(0.5, 0.5, 0.5)}),
             "2.00x [2.00x, 2.00x] over the baseline");
