@@ -155,11 +155,19 @@ void replace_all(std::string& text, std::string_view what, std::string_view with
     text.replace(at, what.size(), with);
 }
 
-// The expression over KagentExact, its names prefixed, so that no macro of the kernel's source can meet them.
+// What sizes, tunables and parameters are called in the launcher: neither a macro of the kernel's source nor a name of
+// the launcher's own ("kagent_value") can meet them.
+constexpr std::string_view kGiven = "kagent_given_";
+
+std::string given(const std::string& name) {
+  return std::string(kGiven) + name;
+}
+
+// The expression over KagentExact.
 std::string exact(const Expression& expression) {
   std::string text = expression.to_cpp();
   for (const std::string& name : expression.names())
-    replace_all(text, "static_cast<std::int64_t>(" + name + ")", "kagent_exact(kagent_" + name + ")");
+    replace_all(text, "static_cast<std::int64_t>(" + name + ")", "kagent_exact(" + given(name) + ")");
   replace_all(text, "std::int64_t", "KagentExact");
   return "kagent_value(" + text + ")";
 }
@@ -228,7 +236,6 @@ std::string plain_name(const KernelSpec& spec) {
   return name + "_launch";
 }
 
-// In the definition every parameter has a name that neither a macro nor a __constant__ variable of the source has.
 std::string parameter_list(const KernelSpec& spec, std::string_view prefix) {
   std::string text = "cudaStream_t " + (prefix.empty() ? std::string("stream") : "on_kagent_stream");
   for (const Parameter& parameter : spec.parameters) {
@@ -287,7 +294,7 @@ std::string constants_code(const KernelSpec& spec) {
     if (!parameter.constant_memory) continue;
     std::string bytes = "sizeof(" + type_name(parameter.dtype) + ")";
     for (const Expression& extent : parameter.shape) bytes += " * static_cast<std::size_t>(" + exact(extent) + ")";
-    text += "  kagent_error = cudaMemcpyToSymbolAsync(" + parameter.name + ", kagent_" + parameter.name + ", " + bytes +
+    text += "  kagent_error = cudaMemcpyToSymbolAsync(" + parameter.name + ", " + given(parameter.name) + ", " + bytes +
             ", 0,\n                                         cudaMemcpyDeviceToDevice, on_kagent_stream);\n"
             "  if (kagent_error != cudaSuccess) return kagent_error;\n";
   }
@@ -297,7 +304,7 @@ std::string constants_code(const KernelSpec& spec) {
 std::string geometry_code(const KernelSpec& spec, const Launch& launch) {
   std::string text;
   for (const std::string& name : names_of(launch))
-    if (spec.find_parameter(name) == nullptr) text += "  constexpr std::int64_t kagent_" + name + " = " + name + ";\n";
+    if (spec.find_parameter(name) == nullptr) text += "  constexpr std::int64_t " + given(name) + " = " + name + ";\n";
   text += "  kagent_begin_geometry();\n  const KagentGeometry kagent_geometry = {{";
   for (std::size_t i = 0; i < 6; ++i) text += (i > 0 ? ", " : "") + exact(i < 3 ? launch.grid[i] : launch.block[i - 3]);
   text += "}, " + (launch.shared_memory ? exact(*launch.shared_memory) : "0") + ", {";
@@ -325,7 +332,7 @@ std::string body(const KernelSpec& spec, const Launch& launch) {
         stop;
   text += constants_code(spec) + "  kagent_error = cudaLaunchKernelEx(&kagent_configuration, kagent_kernel";
   for (const Parameter& parameter : spec.parameters)
-    if (!parameter.constant_memory) text += ", kagent_" + parameter.name;
+    if (!parameter.constant_memory) text += ", " + given(parameter.name);
   // What is left over from a launch that failed is taken with it, as after <<<>>>.
   return text +
          ");\n  const cudaError_t kagent_last = cudaGetLastError();\n"
@@ -364,9 +371,9 @@ std::string launcher_source(const KernelSpec& spec, const std::string& kernel_te
   if (launch.cluster) text += kCluster;
   text += "\n#line 1 " + quoted(source_name) + "\n" + kernel_text;
   if (!text.ends_with('\n')) text += '\n';
-  return text + "#line 1 \"" + plain_name(spec) + ".cu\"\n" + opened(space) + declaration(spec) + "cudaError_t " +
-         plain_name(spec) + "(" + parameter_list(spec, "kagent_") + ") {\n" + body(spec, launch) + "}\n" +
-         closed(space);
+  const std::string function = "cudaError_t " + plain_name(spec) + "(" + parameter_list(spec, kGiven) + ")";
+  return text + "#line 1 \"" + plain_name(spec) + ".cu\"\n" + opened(space) + function + ";\n" + function + " {\n" +
+         body(spec, launch) + "}\n" + closed(space);
 }
 
 KernelSpec as_launcher(const KernelSpec& spec) {

@@ -177,6 +177,32 @@ TEST_F(CompiledLauncher, DecidesAboutEveryGeometryBeforeItLaunches) {
             "empty 0\nzero divisor 9\nguarded 0\nnegative 9\noverflow 9\nshared 9\nfits 1\n");
 }
 
+TEST_F(CompiledLauncher, TakesParametersOfAnyName) {
+  KernelSpec spec;
+  spec.kernel = "fill";
+  spec.style = Style::kernel;
+  spec.entry = "fill";
+  std::string list;
+  for (const std::string name : {"value", "exact", "geometry", "kernel", "configuration", "error", "last", "attribute",
+                                 "stream", "is_empty", "limit"}) {
+    spec.parameters.push_back(parameter(name, ParameterKind::size, DType::int32));
+    list += ", int " + name;
+  }
+  spec.parameters.insert(spec.parameters.begin(), parameter("y", ParameterKind::output, DType::float32, {"8"}));
+  const std::string kernel = "#define limit 8\n__global__ void fill(float* y" + list.substr(0, list.rfind(',')) +
+                             ", int) { y[threadIdx.x] = value + error; }\n";
+  Launch launch = launch_of("value + exact", "limit");
+  launch.shared_memory = expression("4 * geometry * error");
+  launch.cluster = std::array{expression("kernel"), expression("1"), expression("1")};
+  write("kernel.cu", launcher_source(spec, kernel, "fill.cu", launch));
+  write("fill_launch.h", launcher_header(spec));
+  write("main.cu", "#include \"fill_launch.h\"\n");
+  const util::Finished built = shell(std::string(KAGENT_TEST_NVCC) +
+                                     " -std=c++17 -arch=sm_90 -Werror all-warnings -Xcompiler=-Wno-unused-parameter -c "
+                                     "kernel.cu main.cu");
+  EXPECT_TRUE(built.ok()) << built.standard_output << built.standard_error;
+}
+
 TEST_F(CompiledLauncher, NeedsNoArithmeticToBeFreeOfWarnings) {
   KernelSpec spec;
   spec.kernel = "copy";
