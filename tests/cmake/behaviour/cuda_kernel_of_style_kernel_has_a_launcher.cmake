@@ -66,6 +66,17 @@ build()
 expect_compiled(shift.cu)
 expect_nothing_to_do()
 
+# Another declaration of the same function: its users are compiled in the same build.
+foreach(name IN ITEMS length n)
+  file(READ "${PROJECT}/golden/shift/kernel.json" text)
+  string(REGEX REPLACE "\"(n|length)\"" "\"${name}\"" text "${text}")
+  string(REGEX REPLACE "ceil_div\\([a-z]+" "ceil_div(${name}" text "${text}")
+  write(golden/shift/kernel.json "${text}")
+  build()
+  expect_compiled(main.cpp ops.cpp shift.cu)
+  expect_nothing_to_do()
+endforeach()
+
 # The same variant beside a dispatcher.
 call("shift TARGET ops SOURCE kernels/shift.cu GOLDEN golden/shift ARCHITECTURES 80 90")
 configure()
