@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# generators: Ninja
+use_cuda_template()
+find_program(clang clang++)
+if(NOT clang)
+  message("SKIPPED: there is no clang++")
+  return()
+endif()
+call("scale TARGET ops SOURCE kernels/scale.cu GOLDEN golden/scale ARCHITECTURES 80 90")
+configure(-DCMAKE_CUDA_HOST_COMPILER=${clang})
+file_variant(scale sm_90 "BLOCK 64" "BLOCK 128")
+build(--target kagent-isolate-ops)
+expect_output("kagent: scale (ops, sm_90): variants/scale/sm_90, 2.00x")
+run(nm -g --defined-only "${BUILD}/kagent/ops/scale/sm_90/scale.o")
+expect_output("T kagent_ops_scale_sm_90")
