@@ -12,10 +12,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Counted up when other headers count: lists of before are then asked for again.
+constexpr char kRules[] = "2";
+
 // Over everything that decides which headers are included.
 Result<std::string> fingerprint(const toolchain::CompileCommand& command, const std::string& source_hash,
                                 const std::vector<fs::path>& headers) {
-  std::string text = command.compiler.string() + "\n" + source_hash + "\n";
+  std::string text = std::string(kRules) + "\n" + command.compiler.string() + "\n" + source_hash + "\n";
   for (const std::string& option : command.options) text += option + "\n";
   for (const fs::path& header : headers) {
     auto hash = util::sha256_file(header);

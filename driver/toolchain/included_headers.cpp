@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <chrono>
 
+#include "toolchain/compiler_folders.h"
 #include "toolchain/diagnostics.h"
 #include "toolchain/host_toolchain.h"
 #include "toolchain/nvcc_command.h"
-#include "toolchain/tool_process.h"
 #include "util/subprocess.h"
 #include "util/text.h"
 
@@ -51,20 +51,50 @@ bool is_precompiled_header(const fs::path& file) {
 }
 
 bool lies_in(const fs::path& file, const fs::path& folder) {
-  const fs::path relative = file.lexically_relative(folder.lexically_normal());
+  const fs::path relative = file.lexically_relative(folder);
   return !relative.empty() && *relative.begin() != "..";
 }
 
-// Folders whose headers belong to the machine: the system's, and those that the options call so.
-std::vector<fs::path> system_folders(const CompileCommand& command) {
-  std::vector<fs::path> folders{"/usr", "/lib", "/lib64", command.compiler.parent_path().parent_path()};
-  // The CUDA Toolkit may lie elsewhere than the link in the search path.
-  const auto installed = installation_of(command.compiler);
-  folders.insert(folders.end(), installed.begin(), installed.end());
-  for (std::size_t i = 0; i + 1 < command.options.size(); ++i)
-    if (command.options[i] == "-isystem") folders.push_back(command.directory / command.options[i + 1]);
-  return folders;
-}
+// Which headers belong to the machine. Folders count as they are named and as links lead to them.
+class SystemHeaders {
+ public:
+  SystemHeaders(const CompileCommand& command, const std::vector<fs::path>& own_folders) {
+    for (const fs::path& folder : own_folders) add(folder, own_);
+    for (const fs::path& folder : own_header_folders(command)) add(folder, compilers_);
+    for (const char* folder : {"/usr", "/lib", "/lib64"}) add(folder, declared_);
+    for (std::size_t i = 0; i + 1 < command.options.size(); ++i)
+      if (command.options[i] == "-isystem") add(command.directory / command.options[i + 1], declared_);
+  }
+
+  // What an option calls a system folder is the project's where it lies in the project. A compiler, and its headers
+  // with it, may lie there too.
+  bool include(const fs::path& header) const {
+    const std::size_t own = depth(header, own_);
+    return depth(header, compilers_) > own || (own == 0 && depth(header, declared_) > 0);
+  }
+
+ private:
+  struct Folder {
+    fs::path named, real;
+  };
+  static void add(const fs::path& named, std::vector<Folder>& folders) {
+    std::error_code error;
+    const fs::path real = fs::canonical(named, error);
+    folders.push_back({named.lexically_normal(), error ? named.lexically_normal() : real});
+  }
+  // Length of the innermost of `folders` that holds `file`, 0 if none does.
+  static std::size_t depth(const fs::path& file, const std::vector<Folder>& folders) {
+    std::error_code error;
+    const fs::path real = fs::canonical(file, error);
+    std::size_t deepest = 0;
+    for (const Folder& folder : folders)
+      if (lies_in(file, folder.named) || lies_in(real, folder.real))
+        deepest = std::max(deepest, folder.real.string().size());
+    return deepest;
+  }
+
+  std::vector<Folder> own_, compilers_, declared_;
+};
 
 }  // namespace
 
@@ -87,15 +117,12 @@ Result<std::vector<fs::path>> included_headers(const CompileCommand& command, co
     return failure("cannot read the headers of '" + source.string() + "': " + reason.substr(0, reason.find('\n')),
                    "make the source compile first");
   }
-  const std::vector<fs::path> system = system_folders(command);
-  const auto in_any = [](const fs::path& file, const std::vector<fs::path>& folders) {
-    return std::ranges::any_of(folders, [&](const fs::path& folder) { return lies_in(file, folder); });
-  };
+  const SystemHeaders system(command, own_folders);
   std::vector<fs::path> headers;
   for (const std::string& name : parse_prerequisites(finished->standard_output)) {
     const fs::path header = (command.directory / name).lexically_normal();
     if (header == source.lexically_normal() || is_precompiled_header(header)) continue;
-    if (in_any(header, own_folders) || !in_any(header, system)) headers.push_back(header);
+    if (!system.include(header)) headers.push_back(header);
   }
   std::ranges::sort(headers);
   const auto repeated = std::ranges::unique(headers);

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "toolchain/compile_command.h"
+
+namespace kagent::toolchain {
+
+// Where the compiler of `command` looks for headers of itself, wherever it is installed: the language's and the
+// system's headers, its own, and nvcc's toolkit. Folders that the options add are not among them; options that move
+// the compiler's own (--sysroot, -B, -ccbin, ...) count. The compiler is asked; empty where it does not answer.
+std::vector<std::filesystem::path> own_header_folders(const CompileCommand& command);
+
+}  // namespace kagent::toolchain
