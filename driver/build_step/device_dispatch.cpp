@@ -19,26 +19,29 @@ std::string capability(const std::string& architecture) {
   return digits;
 }
 
+// What follows stands behind the baseline, whose macros may not meet its names.
+
 std::string choice_function(const DeviceDispatch& dispatch, const std::string& name) {
   std::string cases;
   for (const DispatchedLevel& variant : dispatch.variants)
-    cases += fmt::format("    case {}: chosen = {}; break;\n", capability(variant.architecture), variant.function);
+    cases +=
+        fmt::format("    case {}: kagent_chosen = {}; break;\n", capability(variant.architecture), variant.function);
   return fmt::format(R"(static void (*{0}_kept[{1}])();
-static void (*{0}_choose(void (*baseline)()))() {{
-  int device = 0, major = 0, minor = 0;
-  if (cudaGetDevice(&device) != cudaSuccess) return baseline;
-  const bool keeps = device >= 0 && device < {1};
-  if (keeps)
-    if (void (*kept)() = __atomic_load_n(&{0}_kept[device], __ATOMIC_RELAXED)) return kept;
-  if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
-      cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) != cudaSuccess)
-    return baseline;
-  void (*chosen)() = baseline;
-  switch (10 * major + minor) {{
+static void (*{0}_choose(void (*kagent_baseline)()))() {{
+  int kagent_device = 0, kagent_major = 0, kagent_minor = 0;
+  if (cudaGetDevice(&kagent_device) != cudaSuccess) return kagent_baseline;
+  const bool kagent_keeps = kagent_device >= 0 && kagent_device < {1};
+  if (kagent_keeps)
+    if (void (*kagent_kept)() = __atomic_load_n(&{0}_kept[kagent_device], __ATOMIC_RELAXED)) return kagent_kept;
+  if (cudaDeviceGetAttribute(&kagent_major, cudaDevAttrComputeCapabilityMajor, kagent_device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&kagent_minor, cudaDevAttrComputeCapabilityMinor, kagent_device) != cudaSuccess)
+    return kagent_baseline;
+  void (*kagent_chosen)() = kagent_baseline;
+  switch (10 * kagent_major + kagent_minor) {{
 {2}    default: break;
   }}
-  if (keeps) __atomic_store_n(&{0}_kept[device], chosen, __ATOMIC_RELAXED);
-  return chosen;
+  if (kagent_keeps) __atomic_store_n(&{0}_kept[kagent_device], kagent_chosen, __ATOMIC_RELAXED);
+  return kagent_chosen;
 }}
 )",
                      name, kKeptDevices, cases);
@@ -47,23 +50,23 @@ static void (*{0}_choose(void (*baseline)()))() {{
 // The types of the entry's parameters are known to the compiler alone. Hidden: the address is needed while the program
 // is loaded, when a table entry for it might not be filled yet.
 std::string call_template(const std::string& name) {
-  return fmt::format(R"(template <class Result, class... Arguments>
-struct __attribute__((visibility("hidden"))) {0}_call {{
-  template <Result (*baseline)(Arguments...)>
-  static Result of(Arguments... arguments) {{
-    return reinterpret_cast<Result (*)(Arguments...)>({0}_choose(reinterpret_cast<void (*)()>(baseline)))(
-        static_cast<Arguments&&>(arguments)...);
+  return fmt::format(R"(template <class KagentResult, class... KagentTypes>
+struct __attribute__((__visibility__("hidden"))) {0}_call {{
+  template <KagentResult (*kagent_baseline)(KagentTypes...)>
+  static KagentResult kagent_of(KagentTypes... kagent_arguments) {{
+    return reinterpret_cast<KagentResult (*)(KagentTypes...)>({0}_choose(
+        reinterpret_cast<void (*)()>(kagent_baseline)))(static_cast<KagentTypes&&>(kagent_arguments)...);
   }}
 }};
-template <class Result, class... Arguments>
-{0}_call<Result, Arguments...> {0}_type(Result (*)(Arguments...));
+template <class KagentResult, class... KagentTypes>
+{0}_call<KagentResult, KagentTypes...> {0}_type(KagentResult (*)(KagentTypes...));
 )",
                      name);
 }
 
 // A declaration of the entry as an indirect function.
 std::string entry_declaration(const DeviceDispatch& dispatch, const std::string& name, const std::string& baseline) {
-  const std::string attributes = fmt::format("__attribute__((ifunc(\"{}_resolve\"), visibility(\"{}\")))", name,
+  const std::string attributes = fmt::format("__attribute__((__ifunc__(\"{}_resolve\"), __visibility__(\"{}\")))", name,
                                              dispatch.hidden ? "protected" : "default");
   if (!dispatch.symbol.empty())
     return fmt::format("extern \"C\" void {}_entry() __asm__(\"{}\") {};\n", name, dispatch.symbol, attributes);
@@ -79,27 +82,23 @@ std::string entry_declaration(const DeviceDispatch& dispatch, const std::string&
 }  // namespace
 
 Dispatcher device_dispatcher_source(const DeviceDispatch& dispatch) {
-  const std::size_t colon = dispatch.entry.rfind("::");
-  const std::string last = colon == std::string::npos ? dispatch.entry : dispatch.entry.substr(colon + 2);
-  const std::string scope = colon == std::string::npos ? "" : dispatch.entry.substr(0, colon + 2);
-  const std::string renamed = last + "_kagent_baseline", baseline = scope + renamed;
+  const RenamedBaseline renamed = renamed_baseline(dispatch.baseline, dispatch.entry);
   const std::string name = isolated_name(dispatch.target, dispatch.kernel, "dispatch");
 
   Dispatcher dispatcher;
-  dispatcher.source =
-      fmt::format("#define {} {}\n{}\n#undef {}\n#include \"dispatch.inc\"\n", last, renamed, dispatch.baseline, last);
+  dispatcher.source = renamed.source + "#include \"dispatch.inc\"\n";
   std::string& text = dispatcher.resolver;
   text = "// Written by kagent; changes are lost.\n#include <cuda_runtime_api.h>\n";
   for (const DispatchedLevel& variant : dispatch.variants)
     text += fmt::format("extern \"C\" void {}();\n", variant.function);
   text += choice_function(dispatch, name) + call_template(name);
   // As its declaration has it: compilers compare the two.
-  const std::string result = dispatch.symbol.empty() ? "decltype(&::" + baseline + ")" : "kagent_function";
+  const std::string result = dispatch.symbol.empty() ? "decltype(&::" + renamed.entry + ")" : "kagent_function";
   text += fmt::format(
-      "extern \"C\" {{\ntypedef void (*kagent_function)();\n__attribute__((used)) {2} {0}_resolve() {{\n"
-      "  return reinterpret_cast<{2}>(&decltype({0}_type(&::{1}))::template of<&::{1}>);\n}}\n}}\n",
-      name, baseline, result);
-  text += entry_declaration(dispatch, name, baseline);
+      "extern \"C\" {{\ntypedef void (*kagent_function)();\n__attribute__((__used__)) {2} {0}_resolve() {{\n"
+      "  return reinterpret_cast<{2}>(&decltype({0}_type(&::{1}))::template kagent_of<&::{1}>);\n}}\n}}\n",
+      name, renamed.entry, result);
+  text += entry_declaration(dispatch, name, renamed.entry);
   return dispatcher;
 }
 

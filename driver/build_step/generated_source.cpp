@@ -36,10 +36,6 @@ std::string quoted(const fs::path& file) {
   return "\"" + escaped + "\"";
 }
 
-std::string include_line(const fs::path& source) {
-  return "#include " + quoted(source) + "\n";
-}
-
 // #line 1 "softmax.cu", and not a path.
 bool is_line_of_a_plain_name(std::string_view line) {
   const std::size_t quote = line.find('"');
@@ -63,7 +59,7 @@ std::string supported(const std::string& level) {
 }  // namespace
 
 std::string baseline_source(const fs::path& source) {
-  return kNotice + include_line(source);
+  return kNotice + ("#include " + quoted(source)) + "\n";
 }
 
 std::string with_own_lines(const std::string& text, const fs::path& generated) {
@@ -83,12 +79,12 @@ std::string isolated_name(const std::string& target, const std::string& kernel, 
   return "kagent_" + identifier(target) + "_" + identifier(kernel) + "_" + identifier(architecture);
 }
 
-RenamedBaseline renamed_baseline(const fs::path& source, const std::string& entry) {
+RenamedBaseline renamed_baseline(const std::string& baseline, const std::string& entry) {
   const std::size_t colon = entry.rfind("::");
   const std::string last = colon == std::string::npos ? entry : entry.substr(colon + 2);
   const std::string scope = colon == std::string::npos ? "" : entry.substr(0, colon + 2);
   const std::string name = last + "_kagent_baseline";
-  return {fmt::format("#define {} {}\n{}#undef {}\n", last, name, include_line(source), last), scope + name};
+  return {fmt::format("#define {} {}\n{}\n#undef {}\n", last, name, baseline, last), scope + name};
 }
 
 Dispatcher dispatcher_source(const fs::path& source, const std::string& entry, const std::string& symbol,
@@ -96,11 +92,11 @@ Dispatcher dispatcher_source(const fs::path& source, const std::string& entry, c
                              bool hidden) {
   // Highest first; the names sort that way.
   std::ranges::sort(levels, std::greater<>{}, &DispatchedLevel::architecture);
-  const RenamedBaseline baseline = renamed_baseline(source, entry);
+  const RenamedBaseline baseline = renamed_baseline(baseline_source(source), entry);
   const std::string resolver = isolated_name(target, kernel, "resolve");
 
   Dispatcher dispatcher;
-  dispatcher.source = kNotice + baseline.source + "#include \"dispatch.inc\"\n";
+  dispatcher.source = baseline.source + "#include \"dispatch.inc\"\n";
   std::string& text = dispatcher.resolver;
   text = kNotice;
   text += "#pragma GCC system_header\n";

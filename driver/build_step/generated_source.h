@@ -21,10 +21,11 @@ std::string baseline_source(const std::filesystem::path& source);
 
 // The baseline with its entry under another name, so that a dispatcher can take the entry's place.
 struct RenamedBaseline {
-  std::string source;  // text that includes it
-  std::string entry;   // the new name, qualified as in the spec
+  std::string source;
+  std::string entry;  // the new name, qualified as in the spec
 };
-RenamedBaseline renamed_baseline(const std::filesystem::path& source, const std::string& entry);
+// `baseline`: text that defines the entry, such as baseline_source().
+RenamedBaseline renamed_baseline(const std::string& baseline, const std::string& entry);
 
 // `text` as the build compiles it at `generated`: #line directives without a folder, such as a variant has below its
 // tunables, name `generated` and the line where they are. nvcc counts the file of a directive among what a source

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "build_step/device_dispatch.h"
-#include "build_step/generated_source.h"
 #include "build_step/launcher_source.h"
 #include "store/reviews.h"
 #include "util/files.h"
@@ -178,6 +177,10 @@ Result<Pick> pick(const KernelRequest& request, const store::VariantStore& varia
     result.contexts.push_back(std::move(*context));
   }
   return result;
+}
+
+RenamedBaseline dispatched_baseline(const KernelContext& context) {
+  return renamed_baseline(baseline_text(context), called_function(context.spec));
 }
 
 Result<void> write_sources(const Pick& pick) {

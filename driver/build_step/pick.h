@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "build_step/generated_source.h"
 #include "build_step/kernel_context.h"
 #include "selection/selection.h"
 #include "store/variant_store.h"
@@ -25,6 +26,9 @@ Result<Pick> pick(const KernelRequest& request, const store::VariantStore& varia
 
 // What decides for one architecture, gathered for selection::choose() and selection::has_result().
 Result<selection::Inputs> selection_inputs(const KernelContext& context, const store::VariantStore& variants);
+
+// The baseline of a dispatched kernel as the build compiles it, with what other files call under another name.
+RenamedBaseline dispatched_baseline(const KernelContext& context);
 
 // Writes the generated sources, each only if its text changed, and choice.json beside them.
 Result<void> write_sources(const Pick& pick);

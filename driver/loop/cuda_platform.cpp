@@ -8,7 +8,6 @@
 
 #include "build_step/launcher_source.h"
 #include "runner/cuda_runner.h"
-#include "toolchain/cuda_toolchain.h"
 #include "toolchain/host_toolchain.h"
 #include "toolchain/nvrtc_toolchain.h"
 #include "util/subprocess.h"
@@ -67,23 +66,6 @@ std::string describe(const Device& device) {
                      device.cuda_version());
 }
 
-toolchain::CudaToolchainOptions as_built_options(const build_step::KernelContext& context,
-                                                 const toolchain::HostToolchainOptions& common,
-                                                 const fs::path& runtime) {
-  toolchain::CudaToolchainOptions options;
-  const auto limit = options.time_limit;
-  static_cast<toolchain::ProgramOptions&>(options) = common;
-  options.time_limit = limit;
-  options.runtime = runtime;
-  options.architecture = context.architecture;
-  if (context.spec.style == Style::kernel) {
-    const KernelSpec launcher = build_step::as_launcher(context.spec);
-    options.entry = launcher.entry;
-    options.parameters = launcher.parameters;
-  }
-  return options;
-}
-
 toolchain::NvrtcToolchainOptions quick_options(const build_step::KernelContext& context,
                                                const toolchain::HostToolchainOptions& common, const fs::path& worker) {
   toolchain::NvrtcToolchainOptions options;
@@ -101,6 +83,24 @@ toolchain::NvrtcToolchainOptions quick_options(const build_step::KernelContext& 
 
 }  // namespace
 
+Result<toolchain::CudaToolchainOptions> cuda_toolchain_options(const build_step::KernelContext& context,
+                                                               const WorkbenchOptions& options) {
+  const auto tools = find_cuda_tools(options.runtime);
+  if (!tools) return std::unexpected(tools.error());
+  toolchain::CudaToolchainOptions result;
+  const auto limit = result.time_limit;
+  static_cast<toolchain::ProgramOptions&>(result) = host_toolchain_options(context, options);
+  result.time_limit = limit;
+  result.runtime = tools->runtime;
+  result.architecture = context.architecture;
+  if (context.spec.style == Style::kernel) {
+    const KernelSpec launcher = build_step::as_launcher(context.spec);
+    result.entry = launcher.entry;
+    result.parameters = launcher.parameters;
+  }
+  return result;
+}
+
 Result<Platform> open_cuda_platform(const build_step::KernelContext& context, const WorkbenchOptions& options) {
   const auto tools = find_cuda_tools(options.runtime);
   if (!tools) return std::unexpected(tools.error());
@@ -114,9 +114,11 @@ Result<Platform> open_cuda_platform(const build_step::KernelContext& context, co
   auto device = find_device(tools->kernel_runner, context.architecture);
   if (!device) return std::unexpected(device.error());
 
+  auto as_built = cuda_toolchain_options(context, options);
+  if (!as_built) return std::unexpected(as_built.error());
   const toolchain::HostToolchainOptions common = host_toolchain_options(context, options);
   Platform platform;
-  platform.toolchain = toolchain::make_cuda_toolchain(as_built_options(context, common, tools->runtime));
+  platform.toolchain = toolchain::make_cuda_toolchain(*std::move(as_built));
   if (context.spec.style == Style::kernel)
     platform.quick_toolchain = toolchain::make_nvrtc_toolchain(quick_options(context, common, tools->nvrtc_worker));
   if (context.spec.reference) {

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "build_step/kernel_context.h"
-#include "toolchain/host_toolchain.h"
+#include "loop/platform.h"
 
 namespace kagent::loop {
 
@@ -13,7 +13,7 @@ bool is_dispatched(const KernelRequest& request);
 
 // A dispatched kernel's baseline is compiled with its entry under another name, by a macro over the whole source. An
 // error where that does not work: the entry's name is used for something else too, or has an overload.
-Result<void> check_dispatch(const build_step::KernelContext& context, toolchain::HostToolchainOptions tools,
+Result<void> check_dispatch(const build_step::KernelContext& context, const WorkbenchOptions& options,
                             const std::filesystem::path& work_folder);
 
 }  // namespace kagent::loop

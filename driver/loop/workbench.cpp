@@ -65,9 +65,8 @@ Result<std::unique_ptr<Workbench>> Workbench::open(const build_step::KernelConte
   progress.on_event(Preparing{"compiling the baseline"});
   if (auto done = bench->compile_baseline(); !done) return std::unexpected(done.error());
 
-  if (context.request.language == Language::cxx && is_dispatched(context.request))
-    if (auto done = check_dispatch(context, host_toolchain_options(context, options), bench->folder_ / "renamed");
-        !done)
+  if (is_dispatched(context.request))
+    if (auto done = check_dispatch(context, options, bench->folder_ / "renamed"); !done)
       return std::unexpected(done.error());
 
   if (const auto& reference = context.spec.reference) {

@@ -23,6 +23,16 @@ extern "C" cudaError_t cudaDeviceGetAttribute(int*, cudaDeviceAttr, int);
 constexpr char kKernel[] = R"(
 #include "kernel.h"
 const char* ops::which(const float*, Moved moved) { return moved.there ? "baseline" : "argument lost"; }
+// Macros of the kernel's own reach to the end of what is compiled.
+#define device no
+#define major no
+#define minor no
+#define chosen no
+#define kept no
+#define arguments no
+#define Result no
+#define used no
+#define hidden no
 )";
 
 constexpr char kHeader[] = R"(
