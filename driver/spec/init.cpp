@@ -7,6 +7,8 @@
 #include <optional>
 #include <set>
 
+#include <nlohmann/json.hpp>
+
 #include "spec/json_text.h"
 #include "spec/random.h"
 #include "spec/read_parts.h"
@@ -38,7 +40,7 @@ class Guess {
   }
 
   Result<FirstSpec> make(const std::string& source) {
-    Json json;
+    util::Json json;
     json["kernel"] = kernel_;
     json["style"] = signature_.is_kernel ? "kernel" : "launcher";
     json["entry"] = signature_.entry;
@@ -58,18 +60,18 @@ class Guess {
   std::string reference_name() const { return kernel_identifier() + "_reference"; }
   std::string kernel_identifier() const { return signature_.entry.substr(signature_.entry.rfind(':') + 1); }
 
-  Json shape() const {
-    if (sizes_.empty()) return Json::array({kLargestSize});
+  util::Json shape() const {
+    if (sizes_.empty()) return util::Json::array({kLargestSize});
     return sizes_;
   }
 
-  Result<void> add_parameters(Json& json) {
+  Result<void> add_parameters(util::Json& json) {
     bool written = false;
     for (std::size_t i = 0; i < signature_.parameters.size(); ++i) {
       const SignatureParameter& parameter = signature_.parameters[i];
       const std::string pointer = "/parameters/" + std::to_string(i);
       const std::string kind = kind_of(parameter);
-      Json entry = {{"name", parameter.name}, {"kind", kind}};
+      util::Json entry = {{"name", parameter.name}, {"kind", kind}};
       if (kind != "stream") entry["dtype"] = name(parameter.dtype.value_or(DType::uint8));
       if (parameter.is_pointer) {
         entry["shape"] = shape();
@@ -90,13 +92,13 @@ class Guess {
                    "take a pointer that is not to const");
   }
 
-  void add_launch(Json& json) {
+  void add_launch(util::Json& json) {
     std::string elements;
     for (const std::string& size : sizes_) elements += (elements.empty() ? "" : " * ") + size;
     if (elements.empty()) elements = std::to_string(kLargestSize);
-    Json& launch = json["launch"];
-    launch["grid"] = Json::array({"ceil_div(" + elements + ", " + std::to_string(kThreads) + ")"});
-    launch["block"] = Json::array({kThreads});
+    util::Json& launch = json["launch"];
+    launch["grid"] = util::Json::array({"ceil_div(" + elements + ", " + std::to_string(kThreads) + ")"});
+    launch["block"] = util::Json::array({kThreads});
     note("/launch", "a thread for each element is a guess; tunables may be used beside the sizes");
     if (signature_.template_parameters.empty()) return;
     std::string arguments;
@@ -108,11 +110,11 @@ class Guess {
     note("/launch/instantiate", "the arguments of the template are a guess, and types are taken to be float");
   }
 
-  void add_cases(Json& json) {
+  void add_cases(util::Json& json) {
     const double each = sizes_.empty() ? 1 : std::floor(std::pow(kElements, 1.0 / static_cast<double>(sizes_.size())));
     const std::int64_t usual = std::clamp<std::int64_t>(static_cast<std::int64_t>(each), 2, kLargestSize);
     const auto add = [&](const std::string& case_name, std::int64_t size, bool timed) {
-      Json entry = {{"name", case_name}};
+      util::Json entry = {{"name", case_name}};
       std::int64_t value = size;
       for (const SignatureParameter& parameter : signature_.parameters) {
         if (kind_of(parameter) != "size") continue;
@@ -130,7 +132,7 @@ class Guess {
     if (!sizes_.empty()) add("ragged", std::max<std::int64_t>(usual - usual / 8 - 1, 1), false);
   }
 
-  void add_tolerance(Json& json) {
+  void add_tolerance(util::Json& json) {
     for (const SignatureParameter& parameter : signature_.parameters)
       if (kind_of(parameter) == "output" && parameter.dtype && is_floating(*parameter.dtype)) {
         const Tolerance tolerance = default_tolerance(*parameter.dtype);
@@ -140,7 +142,7 @@ class Guess {
   }
 
   // #ifndef BLOCK / #define BLOCK 128: a number that was meant to be changed.
-  void add_tunables(Json& json, const std::string& source) {
+  void add_tunables(util::Json& json, const std::string& source) {
     std::set<std::string> names;
     std::string guarded;
     for (std::size_t start = 0; start < source.size();) {
@@ -151,7 +153,7 @@ class Guess {
       guarded = words.size() == 2 && words[0] == "#ifndef" ? words[1] : "";
       const auto value = define ? whole_number(words[2]) : std::nullopt;
       if (!value || !usable_macro(words[1]) || !names.insert(words[1]).second) continue;
-      json["tunables"][words[1]] = *value > 1 ? Json{*value / 2, *value, *value * 2} : Json{0, 1};
+      json["tunables"][words[1]] = *value > 1 ? util::Json{*value / 2, *value, *value * 2} : util::Json{0, 1};
       note("/tunables/" + words[1], "the values around its default in the source");
     }
   }

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spec/json_text.h"
 
+#include <nlohmann/json.hpp>
+
 namespace kagent::spec {
 namespace {
 
 constexpr std::size_t kLine = 100;
 
-std::string scalar_text(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+std::string scalar_text(const util::Json& value) {
+  return value.dump(-1, ' ', false, util::Json::error_handler_t::replace);
 }
 
-std::string one_line(const Json& value) {
+std::string one_line(const util::Json& value) {
   if (!value.is_structured()) return scalar_text(value);
   std::string text;
   for (const auto& [key, child] : value.items()) {
@@ -21,7 +23,7 @@ std::string one_line(const Json& value) {
   return value.is_object() ? "{" + text + "}" : "[" + text + "]";
 }
 
-void append(const Json& value, std::size_t indentation, std::size_t used, std::string& text) {
+void append(const util::Json& value, std::size_t indentation, std::size_t used, std::string& text) {
   const std::string short_form = one_line(value);
   if (!value.is_structured() || (indentation > 0 && used + short_form.size() <= kLine)) {
     text += short_form;
@@ -41,7 +43,7 @@ void append(const Json& value, std::size_t indentation, std::size_t used, std::s
 
 }  // namespace
 
-std::string json_text(const Json& value) {
+std::string json_text(const util::Json& value) {
   std::string text;
   append(value, 0, 0, text);
   return text + "\n";

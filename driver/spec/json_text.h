@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "spec/strict_json.h"
+#include "util/strict_json.h"
 
 namespace kagent::spec {
 
 // JSON as people write it: two spaces of indentation, and whatever fits into a line of 100 characters on one line.
 // Key order is kept.
-std::string json_text(const Json& value);
+std::string json_text(const util::Json& value);
 
 }  // namespace kagent::spec

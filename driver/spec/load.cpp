@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include <nlohmann/json.hpp>
+
 #include "spec/read_parts.h"
 #include "spec/spec.h"
 #include "util/files.h"
@@ -98,8 +100,8 @@ Result<KernelSpec> load(const fs::path& folder) {
   const Result<std::string> text = util::read_file(file);
   if (!text) return std::unexpected(text.error());
 
-  Problems problems;
-  const Json json = parse_strictly(*text, problems);
+  util::Problems problems;
+  const util::Json json = util::parse_strictly(*text, problems);
   if (!json.is_null() || problems.empty()) read_all(Node(json, "", problems), spec);
   if (!problems.empty()) return std::unexpected(problems.error(file));
   list_files(spec);

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <limits>
 
+#include <nlohmann/json.hpp>
+
 #include "spec/npy.h"
 #include "spec/read_parts.h"
 #include "spec/spec.h"

@@ -3,6 +3,8 @@
 #include <array>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "spec/read_parts.h"
 #include "spec/spec.h"
 #include "values/instance.h"
@@ -39,7 +41,7 @@ std::optional<Expression> geometry_expression(const Node& node, const Reading& r
   for (const std::string& name : expression->names()) {
     if (reading.doubtful.contains(name)) return std::nullopt;
     if (std::find(names.begin(), names.end(), name) == names.end()) {
-      node.problem("there is no size or tunable '" + name + "'", suggest(name, names, "size or tunable"));
+      node.problem("there is no size or tunable '" + name + "'", util::suggest(name, names, "size or tunable"));
       return std::nullopt;
     }
     only_sizes = only_sizes && reading.spec.find_parameter(name) != nullptr;

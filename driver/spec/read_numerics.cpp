@@ -3,6 +3,8 @@
 #include <cmath>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "spec/read_parts.h"
 #include "spec/spec.h"
 
@@ -89,7 +91,7 @@ std::optional<Distribution> read_distribution(const Node& node) {
     if (known == *text) return distribution;
     names.emplace_back(known);
   }
-  field->problem("there is no distribution " + shown(field->value()), suggest(*text, names, "distribution"));
+  field->problem("there is no distribution " + shown(field->value()), util::suggest(*text, names, "distribution"));
   return std::nullopt;
 }
 
@@ -218,7 +220,7 @@ void read_stress(const Node& root, Reading& reading) {
     if (!name) continue;
     auto& names = reading.spec.stress_skip;
     if (std::find(known.begin(), known.end(), *name) == known.end())
-      element.problem("there is no edge input " + shown(element.value()), suggest(*name, known, "edge input"));
+      element.problem("there is no edge input " + shown(element.value()), util::suggest(*name, known, "edge input"));
     else if (std::find(names.begin(), names.end(), *name) != names.end())
       element.problem("'" + *name + "' is listed twice", "keep one");
     else

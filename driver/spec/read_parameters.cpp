@@ -3,6 +3,8 @@
 #include <cmath>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "spec/read_parts.h"
 
 namespace kagent::spec {
@@ -34,7 +36,7 @@ std::optional<ParameterKind> read_kind(const Node& parameter) {
     if (known == *text) return kind;
     names.emplace_back(known);
   }
-  node->problem("there is no kind " + shown(node->value()), suggest(*text, names, "kind"));
+  node->problem("there is no kind " + shown(node->value()), util::suggest(*text, names, "kind"));
   return std::nullopt;
 }
 
@@ -50,7 +52,7 @@ std::optional<DType> read_dtype(const Node& parameter) {
       node->problem("there is no dtype " + shown(node->value()), "write \"" + std::string(ours) + "\"");
       return std::nullopt;
     }
-  node->problem("there is no dtype " + shown(node->value()), suggest(*text, dtype_names(), "dtype"));
+  node->problem("there is no dtype " + shown(node->value()), util::suggest(*text, dtype_names(), "dtype"));
   return std::nullopt;
 }
 
@@ -182,9 +184,9 @@ const Parameter* Reading::named(const Node& node, const std::string& name, bool 
     if (fits(parameter)) names.push_back(parameter.name);
   const std::string article = std::string("aio").find(kind[0]) != std::string::npos ? "an " : "a ";
   if (found != nullptr)
-    node.problem("'" + name + "' is not " + article + kind, suggest(name, names, kind));
+    node.problem("'" + name + "' is not " + article + kind, util::suggest(name, names, kind));
   else
-    node.problem("there is no " + kind + " '" + name + "'", suggest(name, names, kind));
+    node.problem("there is no " + kind + " '" + name + "'", util::suggest(name, names, kind));
   return nullptr;
 }
 

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <limits>
 
+#include <nlohmann/json.hpp>
+
 #include "spec/read_parts.h"
 
 namespace kagent::spec {
@@ -111,7 +113,7 @@ void read_constraint(const Node& node, Reading& reading) {
       node.problem("a constraint over '" + name + "', which is a parameter",
                    "constraints are over tunables; put conditions on sizes under \"requires\"");
     else
-      node.problem("there is no tunable '" + name + "'", suggest(name, names, "tunable"));
+      node.problem("there is no tunable '" + name + "'", util::suggest(name, names, "tunable"));
   }
   if (sound) reading.spec.constraints.push_back(std::move(*expression));
 }

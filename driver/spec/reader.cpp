@@ -6,6 +6,7 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace kagent::spec {
 namespace {
@@ -26,7 +27,7 @@ std::string range(std::int64_t low, std::int64_t high) {
 }
 
 // JSON has one kind of number, so 64.0 is an integer too, as for a JSON Schema.
-std::optional<std::int64_t> as_integer(const Json& value) {
+std::optional<std::int64_t> as_integer(const util::Json& value) {
   if (value.is_number_unsigned()) {
     const auto number = value.get<std::uint64_t>();
     if (number > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) return std::nullopt;
@@ -41,10 +42,10 @@ std::optional<std::int64_t> as_integer(const Json& value) {
 
 }  // namespace
 
-std::string shown(const Json& value) {
+std::string shown(const util::Json& value) {
   if (value.is_object()) return value.empty() ? "{}" : "an object";
   if (value.is_array()) return value.empty() ? "[]" : "an array";
-  std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = value.dump(-1, ' ', false, util::Json::error_handler_t::replace);
   if (text.size() > kMaxShown) text = text.substr(0, kMaxShown) + "...";
   return text;
 }
@@ -65,32 +66,36 @@ bool Node::is_object_of(const std::vector<std::string>& keys) const {
   if (!is_object()) return false;
   for (const auto& [key, value] : value_->items())
     if (std::find(keys.begin(), keys.end(), key) == keys.end())
-      problems_->add(child_pointer(pointer_, key), "unknown key", suggest(key, keys, "key"));
+      problems_->add(util::child_pointer(pointer_, key), "unknown key", util::suggest(key, keys, "key"));
   return true;
+}
+
+bool Node::has(const std::string& key) const {
+  return value_->is_object() && value_->contains(key);
 }
 
 std::optional<Node> Node::find(const std::string& key) const {
   if (!has(key)) return std::nullopt;
-  return Node((*value_)[key], child_pointer(pointer_, key), *problems_);
+  return Node((*value_)[key], util::child_pointer(pointer_, key), *problems_);
 }
 
 std::optional<Node> Node::require(const std::string& key, const std::string& fix) const {
   std::optional<Node> found = find(key);
-  if (!found) problems_->add(child_pointer(pointer_, key), "missing", fix);
+  if (!found) problems_->add(util::child_pointer(pointer_, key), "missing", fix);
   return found;
 }
 
 std::vector<Node> Node::elements() const {
   std::vector<Node> nodes;
   for (std::size_t i = 0; i < value_->size(); ++i)
-    nodes.emplace_back((*value_)[i], child_pointer(pointer_, i), *problems_);
+    nodes.emplace_back((*value_)[i], util::child_pointer(pointer_, i), *problems_);
   return nodes;
 }
 
 std::vector<std::pair<std::string, Node>> Node::members() const {
   std::vector<std::pair<std::string, Node>> nodes;
   for (const auto& [key, value] : value_->items())
-    nodes.emplace_back(key, Node(value, child_pointer(pointer_, key), *problems_));
+    nodes.emplace_back(key, Node(value, util::child_pointer(pointer_, key), *problems_));
   return nodes;
 }
 

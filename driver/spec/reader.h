@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "spec/problems.h"
-#include "spec/strict_json.h"
+#include "util/problems.h"
+#include "util/strict_json.h"
 #include "values/expression.h"
 
 namespace kagent::spec {
@@ -16,10 +16,10 @@ namespace kagent::spec {
 // A value of kernel.json with the way to it. Each reading function reports what is wrong, and then gives nothing.
 class Node {
  public:
-  Node(const Json& value, std::string pointer, Problems& problems)
+  Node(const util::Json& value, std::string pointer, util::Problems& problems)
       : value_(&value), pointer_(std::move(pointer)), problems_(&problems) {}
 
-  const Json& value() const { return *value_; }
+  const util::Json& value() const { return *value_; }
   const std::string& pointer() const { return pointer_; }
   void problem(const std::string& what, const std::string& fix) const { problems_->add(pointer_, what, fix); }
 
@@ -27,7 +27,7 @@ class Node {
   bool is_object_of(const std::vector<std::string>& keys) const;
   bool is_object() const;
   bool is_array() const;
-  bool has(const std::string& key) const { return value_->is_object() && value_->contains(key); }
+  bool has(const std::string& key) const;
   std::optional<Node> find(const std::string& key) const;
   // As find, but reports a missing key.
   std::optional<Node> require(const std::string& key, const std::string& fix) const;
@@ -42,13 +42,13 @@ class Node {
   std::optional<Expression> expression() const;
 
  private:
-  const Json* value_;
+  const util::Json* value_;
   std::string pointer_;
-  Problems* problems_;
+  util::Problems* problems_;
 };
 
 // A JSON value for a message: short, on one line.
-std::string shown(const Json& value);
+std::string shown(const util::Json& value);
 
 bool is_identifier(std::string_view text);            // of C, whatever it means
 bool is_qualified_identifier(std::string_view text);  // "ns::name"

@@ -3,10 +3,11 @@
 
 #include <algorithm>
 
+#include <nlohmann/json.hpp>
+
 #include "spec/json_text.h"
 #include "spec/npy.h"
 #include "spec/spec.h"
-#include "spec/strict_json.h"
 #include "util/files.h"
 
 namespace kagent::spec {
@@ -55,8 +56,8 @@ Result<Files> target_files(const KernelSpec& spec, const Case& base, const std::
   return files;
 }
 
-Json names_of(const KernelSpec& spec, const Files& files) {
-  Json names = Json::object();
+util::Json names_of(const KernelSpec& spec, const Files& files) {
+  util::Json names = util::Json::object();
   for (const Parameter& parameter : spec.parameters)
     if (const auto found = files.find(parameter.name); found != files.end())
       names[parameter.name] = found->second.lexically_relative(spec.folder).generic_string();
@@ -68,10 +69,10 @@ Result<void> replace_spec(const KernelSpec& spec, const Case& base, const CallIn
   const fs::path file = spec.folder / "kernel.json";
   const auto text = util::read_file(file);
   if (!text) return std::unexpected(text.error());
-  Problems problems;
-  Json json = parse_strictly(*text, problems);
+  util::Problems problems;
+  util::Json json = util::parse_strictly(*text, problems);
   if (!problems.empty()) return std::unexpected(problems.error(file));
-  for (Json& entry : json["cases"]) {
+  for (util::Json& entry : json["cases"]) {
     if (entry["name"] != base.name) continue;
     if (!inputs.scalars.empty()) entry["scalars"] = inputs.scalars;
     if (!input_files.empty()) entry["inputs"] = names_of(spec, input_files);

@@ -243,7 +243,7 @@ Result<const FunctionDeclaration*> choose(const Declarations& declarations, std:
   if (found.empty()) {
     const std::string last(entry.substr(entry.rfind(':') + 1));
     return failure("the source declares no function '" + util::clean(entry, 100) + "'",
-                   suggest(last, names, "function"));
+                   util::suggest(last, names, "function"));
   }
   const auto defined = [](const FunctionDeclaration* function) { return function->is_definition; };
   if (std::any_of(found.begin(), found.end(), defined))

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "spec/golden_folder.h"
 #include "spec/json_text.h"
@@ -123,13 +124,13 @@ TEST_F(Record, ASpecThatChangedMeanwhileIsLeftAsItIs) {
 }
 
 TEST(JsonText, LongValuesAreBrokenAndShortOnesAreNot) {
-  const Json value = {
-      {"short", {1, 2, 3}}, {"long", std::vector<std::string>(12, "0123456789")}, {"empty", Json::object()}};
+  const util::Json value = {
+      {"short", {1, 2, 3}}, {"long", std::vector<std::string>(12, "0123456789")}, {"empty", util::Json::object()}};
   const std::string text = json_text(value);
   EXPECT_THAT(text, HasSubstr("\"short\": [1, 2, 3]"));
   EXPECT_THAT(text, HasSubstr("\"long\": [\n    \"0123456789\",\n"));
   EXPECT_THAT(text, HasSubstr("\"empty\": {}"));
-  EXPECT_EQ(Json::parse(text), value);
+  EXPECT_EQ(util::Json::parse(text), value);
 }
 
 }  // namespace
