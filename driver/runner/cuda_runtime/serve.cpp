@@ -9,13 +9,12 @@
 #include <cstdlib>
 #include <initializer_list>
 
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "runner/cuda_runtime/calls.h"
 #include "runner/cuda_runtime/kernel_module.h"
+#include "runner/runtime/filter.h"
 #include "runner/runtime/system.h"
 #include "runner/ticks.h"
 
@@ -66,21 +65,6 @@ void take_signals() {
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS}) ::sigaction(signal, &action, nullptr);
 }
 
-// The driver's library has threads by now: it holds for all of them.
-void install_filter(StartBlock& start) {
-  const auto pid = static_cast<std::uint32_t>(system_call(SYS_getpid));
-  for (std::uint32_t i = 0; i < start.filter_length; ++i)
-    if (start.filter[i].operand == kOwnPidPlaceholder) start.filter[i].operand = pid;
-  sock_fprog program{};
-  program.len = static_cast<unsigned short>(start.filter_length);
-  program.filter = reinterpret_cast<sock_filter*>(start.filter);
-  if (program.len == 0) return;
-  constexpr long kFlags = SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_SPEC_ALLOW;
-  if (system_call(SYS_seccomp, static_cast<long>(SECCOMP_SET_MODE_FILTER), kFlags, reinterpret_cast<long>(&program)) !=
-      0)
-    fail(ReplyKind::no_device, -2, "the system call filter could not be set");
-}
-
 // What the driver handed over; null in a program that somebody started by hand.
 StartBlock* map_exchange() {
   struct stat status {};
@@ -102,7 +86,9 @@ void prepare_process(int, char**, char**) {
   area = reinterpret_cast<unsigned char*>(start) + kStartBytes;
   open_context();
   take_signals();
-  install_filter(*start);
+  // The driver's library has threads by now: the filter holds for all of them.
+  if (!apply_filter(*start, SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_SPEC_ALLOW))
+    fail(ReplyKind::no_device, -2, "the system call filter could not be set");
   start->started = 1;
   system_call(SYS_munmap, start, kStartBytes);
   prepared = true;

@@ -9,13 +9,12 @@
 #include <cstdint>
 
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
 #include "runner/protocol.h"
+#include "runner/runtime/filter.h"
 #include "runner/runtime/guarded_call.h"
 #include "runner/runtime/slots.h"
 #include "runner/runtime/system.h"
@@ -130,20 +129,6 @@ void take_signals() {
   for (const int signal : kDeadly) set_action(signal, &action, nullptr);
 }
 
-void install_filter(StartBlock& start) {
-  const auto pid = static_cast<std::uint32_t>(system_call(SYS_getpid));
-  for (std::uint32_t i = 0; i < start.filter_length; ++i)
-    if (start.filter[i].operand == kOwnPidPlaceholder) start.filter[i].operand = pid;
-  sock_fprog program{};
-  program.len = static_cast<unsigned short>(start.filter_length);
-  program.filter = reinterpret_cast<sock_filter*>(start.filter);
-  if (program.len == 0) return;
-  // PR_SET_NO_NEW_PRIVS has been set by whoever applied the first filter.
-  if (system_call(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW,
-                  reinterpret_cast<long>(&program)) != 0)
-    end_process(1);
-}
-
 // Before any initialiser at all.
 void prepare_process(int, char**, char**) {
   const long at =
@@ -162,7 +147,7 @@ void prepare_process(int, char**, char**) {
 // After the initialisers of shared libraries, which may read what they need to know of the machine, and before any of
 // the candidate's.
 void close_process(int, char**, char**) {
-  install_filter(*start_block);
+  if (!apply_filter(*start_block, SECCOMP_FILTER_FLAG_SPEC_ALLOW)) end_process(1);
   signal_mask = blocked_signals();
   prepare_guarded_calls(tick_source, sentinel_seed);
   system_call(SYS_munmap, start_block, kStartBytes);
