@@ -18,13 +18,13 @@
 #include "loop/finalists.h"
 #include "loop/history.h"
 #include "loop/numeric.h"
-#include "loop/profile_record.h"
 #include "loop/run_scope.h"
 #include "loop/stopping.h"
 #include "loop/written.h"
 #include "proposer/structure.h"
 #include "selection/selection.h"
 #include "store/lesson_store.h"
+#include "store/profile_record.h"
 #include "util/hash.h"
 #include "util/text.h"
 
@@ -311,7 +311,7 @@ void AgentSession::close_round(const History& history, const SubmitReport& repor
   const auto& times = of_parent && !of_parent->cases.empty() ? of_parent->cases : record_->baseline_times;
   const auto bottlenecks =
       analyse({context_.spec, context_.request.language, nullptr, times, options_.bench.state_folder, record_->device,
-               profile_file(options_.bench.state_folder, record_->kernel, record_->architecture, from.hash)});
+               store::profile_file(options_.bench.state_folder, record_->kernel, record_->architecture, from.hash)});
   std::vector<Trial> taught;
   for (const SubmissionResult& result : report.results)
     if (result.trial) taught.push_back(result.tuned ? *result.tuned : *result.trial);

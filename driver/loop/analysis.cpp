@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loop/analysis.h"
 
-#include "loop/profile_record.h"
 #include "profiler/bottleneck.h"
 #include "profiler/ceilings.h"
+#include "store/profile_record.h"
 #include "toolchain/machine.h"
 
 namespace kagent::loop {
@@ -20,8 +20,8 @@ profiler::Ceilings ceilings(const AnalysisInput& input) {
 }  // namespace
 
 Result<std::vector<Bottleneck>> analyse(const AnalysisInput& input) {
-  std::optional<ProfileRecord> profile;
-  if (input.language == Language::cuda) profile = read_profile(input.profile);
+  std::optional<store::ProfileRecord> profile;
+  if (input.language == Language::cuda) profile = store::read_profile(input.profile);
   const profiler::Ceilings roofs = ceilings(input);
   std::vector<Bottleneck> bottlenecks;
   for (const CaseTimes& times : input.times) {

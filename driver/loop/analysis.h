@@ -23,7 +23,7 @@ struct AnalysisInput {
   const std::vector<CaseTimes>& times;      // of racing; the candidate's own are analysed
   std::filesystem::path state_folder = {};  // for the ceilings of this machine
   std::string device = {};                  // CUDA: as recorded, whose ceilings are meant
-  std::filesystem::path profile = {};       // CUDA: what was seen of the candidate; see profile_file()
+  std::filesystem::path profile = {};       // CUDA: what was seen of the candidate; see store::profile_file()
 };
 
 // What limits a candidate, one Bottleneck for each of its timed cases. The one place where profilers are asked: better

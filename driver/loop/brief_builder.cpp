@@ -6,7 +6,7 @@
 
 #include "loop/analysis.h"
 #include "loop/experience.h"
-#include "loop/profile_record.h"
+#include "store/profile_record.h"
 
 namespace kagent::loop {
 namespace {
@@ -52,7 +52,8 @@ Brief build_brief(const BriefInput& input, ParentSource parent, std::optional<Pa
   brief.rounds = input.rounds;
   const Trial* trial = find(input.history, parent.hash);
   const std::vector<CaseTimes>& times = trial && !trial->cases.empty() ? trial->cases : input.baseline_times;
-  const auto profile = profile_file(input.state_folder, context.request.kernel, context.architecture, parent.hash);
+  const auto profile =
+      store::profile_file(input.state_folder, context.request.kernel, context.architecture, parent.hash);
   auto bottlenecks = analyse(
       {context.spec, context.request.language, input.parent_binary, times, input.state_folder, input.device, profile});
   if (bottlenecks) {

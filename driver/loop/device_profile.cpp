@@ -3,17 +3,17 @@
 
 #include <algorithm>
 
-#include "loop/profile_record.h"
 #include "profiler/counters.h"
 #include "spec/spec.h"
+#include "store/profile_record.h"
 
 namespace kagent::loop {
 namespace {
 
 // The fastest of a few cold calls, and the counters of one more.
-ProfileRecord::OfCase profile_case(runner::Session& session, const KernelSpec& spec, const Case& timed) {
+store::ProfileRecord::OfCase profile_case(runner::Session& session, const KernelSpec& spec, const Case& timed) {
   constexpr int kCalls = 5;
-  ProfileRecord::OfCase seen;
+  store::ProfileRecord::OfCase seen;
   const auto fails = [&seen](const auto& step, const RunResult* result) {
     if (!step)
       seen.problem = step.error().message;
@@ -49,14 +49,14 @@ ProfileRecord::OfCase profile_case(runner::Session& session, const KernelSpec& s
 void profile_on_device(Workbench& bench, const Binary& binary, const std::string& candidate_hash) {
   const auto& gpu = bench.platform().gpu;
   if (!gpu) return;
-  const auto file = profile_file(bench.options().state_folder, bench.context().request.kernel,
-                                 bench.context().architecture, candidate_hash);
-  const auto known = read_profile(file);
+  const auto file = store::profile_file(bench.options().state_folder, bench.context().request.kernel,
+                                        bench.context().architecture, candidate_hash);
+  const auto known = store::read_profile(file);
   const auto lacks_counters = [](const auto& entry) { return !entry.second.problem.empty(); };
   if (known && std::ranges::none_of(known->cases, lacks_counters)) return;
   const auto lane = MeasuringLane::enter_device(gpu->uuid, {}, "profiling " + bench.spec().kernel, {}, {});
   if (!lane) return;
-  ProfileRecord record;
+  store::ProfileRecord record;
   record.usage = binary.device_usage;
   record.device = *gpu;
   for (const Case& timed : bench.built_spec().cases) {
@@ -68,7 +68,7 @@ void profile_on_device(Workbench& bench, const Binary& binary, const std::string
     if (!session) return;
     record.cases[timed.name] = profile_case(**session, bench.built_spec(), timed);
   }
-  write_profile(file, record);
+  store::write_profile(file, record);
 }
 
 }  // namespace kagent::loop

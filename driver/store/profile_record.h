@@ -9,7 +9,7 @@
 
 #include "values/device.h"
 
-namespace kagent::loop {
+namespace kagent::store {
 
 // What was seen of one program on the device, kept beside the candidate's files, so that a later step, perhaps on a
 // machine without the device, can say what limits it.
@@ -33,4 +33,4 @@ void write_profile(const std::filesystem::path& file, const ProfileRecord& recor
 std::filesystem::path profile_file(const std::filesystem::path& state_folder, const std::string& kernel,
                                    const std::string& architecture, const std::string& candidate_hash);
 
-}  // namespace kagent::loop
+}  // namespace kagent::store

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/profile_record.h"
+
+#include "store/launch_json.h"
+#include "util/files.h"
+
+namespace kagent::store {
+namespace {
+
+OrderedJson json_of(const ProfileRecord::OfCase& of_case) {
+  OrderedJson kernels = OrderedJson::array();
+  for (const auto& counters : of_case.kernels)
+    kernels.push_back(object(counters, [](double value) { return number(value); }));
+  return {{"time_ns", number(of_case.time_ns)}, {"kernels", kernels}, {"problem", text(of_case.problem)}};
+}
+
+OrderedJson json_of(const ProfileRecord& record) {
+  const Device& device = record.device;
+  return {{"cases", object(record.cases, [](const ProfileRecord::OfCase& one) { return json_of(one); })},
+          {"usage", write(record.usage)},
+          {"device",
+           {{"name", text(device.name)},
+            {"multiprocessors", device.multiprocessors},
+            {"registers_per_multiprocessor", device.registers_per_multiprocessor},
+            {"threads_per_multiprocessor", device.threads_per_multiprocessor},
+            {"shared_bytes_per_multiprocessor", device.shared_bytes_per_multiprocessor}}}};
+}
+
+ProfileRecord::OfCase read_case(Object object) {
+  ProfileRecord::OfCase of_case{object.number("time_ns"), {}, object.string("problem")};
+  for (const Json& kernel : object.at("kernels")) {
+    Object metrics(kernel, object.place("kernels"));
+    auto& counters = of_case.kernels.emplace_back();
+    // A counter that nothing happened for is NaN, and no evidence.
+    metrics.each([&](const std::string& metric) {
+      if (const double value = metrics.number(metric); !std::isnan(value)) counters[metric] = value;
+    });
+  }
+  object.finish();
+  return of_case;
+}
+
+int count(Object& object, const std::string& key) {
+  return static_cast<int>(object.integer(key, 0, std::numeric_limits<int>::max()));
+}
+
+ProfileRecord read(const Json& json) {
+  ProfileRecord record;
+  Object whole(json, ""), cases = whole.object("cases"), device = whole.object("device");
+  cases.each([&](const std::string& name) { record.cases[name] = read_case(cases.object(name)); });
+  record.usage = read_device_usage(whole, "usage");
+  record.device.name = device.string("name");
+  record.device.multiprocessors = count(device, "multiprocessors");
+  record.device.registers_per_multiprocessor = count(device, "registers_per_multiprocessor");
+  record.device.threads_per_multiprocessor = count(device, "threads_per_multiprocessor");
+  record.device.shared_bytes_per_multiprocessor = count(device, "shared_bytes_per_multiprocessor");
+  device.finish();
+  whole.finish();
+  return record;
+}
+
+}  // namespace
+
+std::optional<ProfileRecord> read_profile(const std::filesystem::path& file) {
+  const auto text = util::read_file(file);
+  if (!text) return std::nullopt;
+  try {
+    return read(parse_strictly(*text));
+  } catch (const Flaw&) {
+    return std::nullopt;
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+}
+
+void write_profile(const std::filesystem::path& file, const ProfileRecord& record) {
+  std::error_code error;
+  std::filesystem::create_directories(file.parent_path(), error);
+  (void)util::write_file_atomically(file, json_of(record).dump(1) + "\n");
+}
+
+std::filesystem::path profile_file(const std::filesystem::path& state_folder, const std::string& kernel,
+                                   const std::string& architecture, const std::string& candidate_hash) {
+  const std::string folder = candidate_hash.empty() ? "baseline" : candidate_hash.substr(0, 16);
+  return state_folder / "candidates" / kernel / architecture / "profiles" / (folder + ".json");
+}
+
+}  // namespace kagent::store

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/profile_record.h"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "util/files.h"
+
+namespace kagent::store {
+namespace {
+
+class ProfileRecordFile : public testing::Test {
+ protected:
+  static ProfileRecord example() {
+    ProfileRecord record;
+    record.cases["training"] = {1234.5, {{{"dram__bytes_read.sum", 4096}, {"idle.ratio", std::nan("")}}, {}}, ""};
+    record.cases["decode"].problem = "no permission for counters";
+    record.usage = {{.kernel = "softmax<256>", .registers = 40, .shared_bytes = 1024, .barriers = 1}};
+    record.device.name = "NVIDIA H200";
+    record.device.multiprocessors = 132;
+    record.device.shared_bytes_per_multiprocessor = 233472;
+    return record;
+  }
+  util::TemporaryFolder folder_;
+  const std::filesystem::path file_ = folder_.path() / "new" / "baseline.json";
+};
+
+TEST_F(ProfileRecordFile, gives_back_what_was_seen) {
+  write_profile(file_, example());
+  const auto record = read_profile(file_);
+  ASSERT_TRUE(record);
+  ASSERT_EQ(record->cases.size(), 2U);
+  const ProfileRecord::OfCase& training = record->cases.at("training");
+  EXPECT_EQ(training.time_ns, 1234.5);
+  ASSERT_EQ(training.kernels.size(), 2U);
+  // What nothing happened for is no evidence.
+  EXPECT_EQ(training.kernels[0], (std::map<std::string, double>{{"dram__bytes_read.sum", 4096}}));
+  EXPECT_EQ(record->cases.at("decode").problem, "no permission for counters");
+  ASSERT_EQ(record->usage.size(), 1U);
+  EXPECT_EQ(record->usage[0].kernel, "softmax<256>");
+  EXPECT_EQ(record->usage[0].registers, 40);
+  EXPECT_EQ(record->usage[0].shared_bytes, 1024);
+  EXPECT_EQ(record->device.name, "NVIDIA H200");
+  EXPECT_EQ(record->device.multiprocessors, 132);
+  EXPECT_EQ(record->device.shared_bytes_per_multiprocessor, 233472);
+}
+
+TEST_F(ProfileRecordFile, is_no_record_when_it_cannot_be_read) {
+  EXPECT_FALSE(read_profile(file_));
+  write_profile(file_, example());
+  const std::string text = util::read_file(file_).value();
+  for (const std::string& damaged :
+       {text.substr(0, text.size() / 2), std::string("[]"), std::string("{}"), "{\"more\": 1," + text.substr(1)}) {
+    ASSERT_TRUE(util::write_file_atomically(file_, damaged));
+    EXPECT_FALSE(read_profile(file_)) << damaged;
+  }
+}
+
+}  // namespace
+}  // namespace kagent::store
