@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "aa_run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <map>
+#include <random>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace kagent::benchmarks {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Ctrl-C ends the run, with the table of what it has.
+volatile std::sig_atomic_t interrupted = 0;
+
+}  // namespace
+
+void add_options(CLI::App& app, AaSettings& settings, const std::vector<std::string>& names) {
+  app.add_option("--runs", settings.aa_runs, "A/A runs, of all kernels together")->capture_default_str();
+  app.add_option("--planted", settings.planted_runs, "runs for each planted difference, of all kernels together")
+      ->capture_default_str();
+  app.add_option("--kernel", settings.names, fmt::format("{}", fmt::join(names, ", ")))
+      ->check(CLI::IsMember(names))
+      ->capture_default_str();
+  app.add_option("--min-gain", settings.min_gain)->capture_default_str();
+  app.add_option("--seed", settings.seed, "of contents and orders; 0: a new one");
+  app.add_option("--json", settings.json_file, "also write every ratio there");
+}
+
+int run_comparisons(const AaSettings& settings, const AaSubject& subject, const std::function<std::string()>& machine) {
+  std::signal(SIGINT, [](int) { interrupted = 1; });
+  const std::uint64_t seed = settings.seed != 0 ? settings.seed : std::random_device{}();
+  std::mt19937_64 seeds(seed);
+  const auto begin = Clock::now();
+  const auto stop = [&] { return interrupted != 0 || (subject.stop && subject.stop()); };
+  std::map<std::string, Binary> candidates;
+  std::vector<Tally> tallies;
+  for (const int extra : subject.extras)
+    for (const std::string& kernel : settings.names) {
+      if (stop()) continue;
+      const KernelSpec spec = subject.spec(kernel);
+      if (!candidates.contains(kernel)) candidates[kernel] = subject.compile(kernel, 0);
+      const Binary incumbent = extra == 0 ? candidates[kernel] : subject.compile(kernel, extra);
+      const auto measure = [&](std::uint64_t run_seed) {
+        loop::MeasurementOptions options = subject.measuring;
+        options.policy.min_gain = settings.min_gain;
+        options.seed = run_seed;
+        options.interrupted = stop;
+        return loop::measure(subject.runner, spec, incumbent, candidates[kernel], options);
+      };
+      const int runs =
+          (extra == 0 ? settings.aa_runs : settings.planted_runs) / static_cast<int>(settings.names.size());
+      Tally tally = compare(
+          kernel, extra / 1000.0, runs, [&] { return seeds(); }, measure, stop);
+      if (tally.runs > 0) tallies.push_back(std::move(tally));
+    }
+  const std::string title = fmt::format("{}; {:.0f} s; seed {}", machine(),
+                                        std::chrono::duration<double>(Clock::now() - begin).count(), seed);
+  print_table(title, tallies);
+  if (!settings.json_file.empty()) write_json(settings.json_file, title, seed, tallies);
+  return 0;
+}
+
+KernelSpec planted_spec(const std::string& kernel, std::int64_t n, bool stream) {
+  KernelSpec spec;
+  spec.kernel = kernel;
+  spec.entry = "planted";
+  const Expression extent = Expression::parse("n").value();
+  spec.parameters = {{"x", ParameterKind::input, DType::float32, {extent}, 0},
+                     {"y", ParameterKind::output, DType::float32, {extent}, 0},
+                     {"n", ParameterKind::size, DType::int64, {}, 0}};
+  if (stream) spec.parameters.push_back({"stream", ParameterKind::stream, DType::float32, {}, 0});
+  Case timed;
+  timed.name = kernel;
+  timed.sizes = {{"n", n}};
+  timed.timed = true;
+  spec.cases = {timed};
+  spec.tolerance["y"].rtol = 1.3e-6;
+  return spec;
+}
+
+Binary compile_planted(toolchain::Toolchain& toolchain, const toolchain::CompileJob& job) {
+  const CompileResult compiled = require(toolchain.compile(job));
+  if (compiled.outcome != Outcome::ok) throw UserError("the kernel does not compile: " + compiled.diagnostics);
+  return compiled.binary;
+}
+
+int guarded(int (*run)(int, char**), int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const UserError& error) {
+    fmt::print(stderr, "{}\n{}\n", error.what(), error.fix());
+    return 1;
+  }
+}
+
+}  // namespace kagent::benchmarks
