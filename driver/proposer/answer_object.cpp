@@ -224,7 +224,7 @@ std::expected<Answer, AnswerProblem> read_answer_object(const std::string& stric
     if (!is_answer(object))
       return std::unexpected(AnswerProblem{AnswerError::no_object, "a JSON object has none of the members asked for"});
     return read_members(object);
-  } catch (const Json::parse_error& error) {
+  } catch (const Json::exception& error) {  // a number beyond any double is no error of parsing
     return std::unexpected(AnswerProblem{
         AnswerError::invalid_json, fmt::format("the JSON object cannot be read: {}", util::clean(error.what(), 300))});
   } catch (const Wrong& problem) {

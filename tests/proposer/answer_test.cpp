@@ -109,7 +109,7 @@ TEST(Answer, is_read_although_it_is_no_strict_json) {
            std::string("{\r\n  \"hypothesis\": \"wider\\nloads\", // because\r\n \"edits\": [ /* below */ ],\r\n}\r\n"),
            std::string("{\"hypothesis\": \"\"\"wider\nloads\"\"\"}"),
            std::string("{\"hypothesis\": \"wider\\nloads\", \"constraints\": [ ], }"),
-           std::string("\xEF\xBB\xBF{\"hypothesis\":\0\"wider\nlo\0ads\"}", 37),
+           std::string("\xEF\xBB\xBF{\"hypothesis\":\0\"wider\nlo\0ads\"}", 33),
        })
     EXPECT_EQ(parsed(with_code(object)).hypothesis, "wider\nloads") << object;
   EXPECT_EQ(parsed(with_code(R"({"hypothesis": "it's \(odd\) \'q\' é \x"})")).hypothesis, "it's \\(odd\\) 'q' é \\x");
@@ -149,6 +149,15 @@ TEST(Answer, without_what_was_asked_for_says_what_is_missing) {
   EXPECT_EQ(error(kObject + "<<<<<<< SEARCH\na\n=======\nb\n"), "truncated");
   EXPECT_EQ(error(kObject + "<<<<<<< SEARCH\na\n>>>>>>> REPLACE\n"), "truncated");
   EXPECT_EQ(error("{\"hypothesis\": \"h\", \"source\": \"void f() {"), "truncated");
+}
+
+// The parser tells it as no error of parsing.
+TEST(Answer, with_a_number_beyond_any_double_is_a_problem_and_no_end) {
+  for (const char* member : {R"("expected_speedup": 1e999)", R"("tunables": [{"name": "A", "values": [1, -1e400]}])"}) {
+    auto answer = parse_answer(std::string("{\"hypothesis\": \"h\", ") + member + "}\n" + kBlock);
+    ASSERT_FALSE(answer) << member;
+    EXPECT_EQ(name(answer.error().error), "invalid_json") << answer.error().message;
+  }
 }
 
 TEST(Answer, with_an_impossible_member_names_it) {
