@@ -55,6 +55,16 @@ std::string indented(std::string_view text, std::string_view from, std::string_v
   return result;
 }
 
+std::string_view without_last_end(std::string_view text) {
+  return text.ends_with('\n') ? text.substr(0, text.size() - 1) : text;
+}
+
+std::string_view without_blanks_around(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\n");
+  if (begin == text.npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\n") + 1 - begin);
+}
+
 class Patcher {
  public:
   Patcher(std::string_view source, const EditLimits& limits)
@@ -151,16 +161,24 @@ class Patcher {
     return {lines_[first].begin, lines_[last].end, std::move(replace), index};
   }
 
+  // Blocks quote whole lines, so a part of one has an end of line, and often blanks, that the source has not.
   std::expected<Place, EditProblem> part_of_a_line(const std::string& search, const std::string& replace,
                                                    std::size_t index) {
-    step(plain_.size() + search.size());
-    const auto found = find_all<char>(plain_, search, kMostPlaces);
-    if (found.size() > 1) {
-      std::vector<std::size_t> starts;
-      for (const std::size_t at : found) starts.push_back(line_at(at));
-      return ambiguous(index, starts);
+    const std::pair<std::string_view, std::string_view> tries[] = {
+        {search, replace},
+        {without_last_end(search), without_last_end(replace)},
+        {without_blanks_around(search), without_blanks_around(replace)}};
+    for (const auto& [wanted, text] : tries) {
+      step(plain_.size() + wanted.size());
+      const auto found = find_all<char>(plain_, wanted, kMostPlaces);
+      if (found.size() > 1) {
+        std::vector<std::size_t> starts;
+        for (const std::size_t at : found) starts.push_back(line_at(at));
+        return ambiguous(index, starts);
+      }
+      if (found.size() == 1)
+        return Place{in_source(found[0]), in_source(found[0] + wanted.size()), std::string(text), index};
     }
-    if (found.size() == 1) return Place{in_source(found[0]), in_source(found[0] + search.size()), replace, index};
     EditProblem missing{EditError::not_found, index, {}, nearest_match(source_, search, limits_.steps), {}};
     missing.message = fmt::format("edit {}: its search text does not stand in the source. ", index + 1);
     if (missing.nearest.line > 0)

@@ -50,9 +50,9 @@ struct EditLimits {
 };
 
 // Applies all edits to the source or none. Each is looked for in the source as given, so their order is without
-// meaning: as whole lines, then as any text, then with whitespace and blank lines overlooked, in which case the
-// replacement is indented as what it replaces. Text outside of the matches stays byte for byte; new lines end as the
-// source's do.
+// meaning: as whole lines, then as whole lines with layout and blank lines overlooked, in which case the replacement is
+// indented as what it replaces, then as a part of a line. Text outside of the matches stays byte for byte; new lines
+// end as the source's do.
 std::expected<std::string, EditProblem> apply_edits(std::string_view source, const std::vector<Edit>& edits,
                                                     const EditLimits& limits = {});
 

@@ -55,6 +55,11 @@ TEST(Edits, replace_a_part_of_a_line) {
   EXPECT_EQ(applied({{"2 * y[i]", "y[i] + y[i]"}}), replaced(kSource, "2 * y[i]", "y[i] + y[i]"));
   EXPECT_EQ(applied({{"y[i] = 2 * y[i];\n  }", "y[i] += y[i];\n  }"}}),
             replaced(kSource, "y[i] = 2 * y[i];\n", "y[i] += y[i];\n"));
+  // As a search/replace block brings them: with an end of line, and perhaps blanks, that do not stand there.
+  EXPECT_EQ(applied({{"2 * y[i]\n", "y[i] + y[i]\n"}}), replaced(kSource, "2 * y[i]", "y[i] + y[i]"));
+  EXPECT_EQ(applied({{"      2 * y[i]\n", "      y[i] + y[i]\n"}}), replaced(kSource, "2 * y[i]", "y[i] + y[i]"));
+  EXPECT_EQ(applied({{"std::sqrt\n", "std::cbrt\n"}}), replaced(kSource, "std::sqrt", "std::cbrt"));
+  EXPECT_EQ(problem({{"int i = 0;\n", "int i = 1;\n"}}).error, EditError::ambiguous);
 }
 
 TEST(Edits, remove_lines_with_their_ends) {
