@@ -128,6 +128,24 @@ std::optional<Message> parse_tool(std::string_view line) {
   return std::nullopt;
 }
 
+// What GNU ld says of a symbol, without the word "error": "a.cpp:(.text+0x5): undefined reference to `g(int)'".
+std::optional<Message> parse_linker(std::string_view line) {
+  for (const std::string_view phrase : {"undefined reference to `", "multiple definition of `"}) {
+    const std::size_t at = line.find(phrase);
+    if (at == line.npos) continue;
+    const std::string text(line.substr(at, line.find("; ", at) - at));
+    return Message{Severity::error, {}, 0, text, cut_line("ld: error: " + text), {}};
+  }
+  return std::nullopt;
+}
+
+// That a tool gave up, which its messages have told.
+bool is_of_the_end(std::string_view line) {
+  constexpr std::array<std::string_view, 3> kEnds = {": error: ld returned ", ": error: linker command failed",
+                                                     "Ptx assembly aborted due to errors"};
+  return std::ranges::any_of(kEnds, [&](std::string_view end) { return line.find(end) != line.npos; });
+}
+
 bool is_excerpt(std::string_view line) {
   return !line.empty() && line.front() == ' ' && line.find('|') != line.npos && line.find('|') < 12;
 }
@@ -149,8 +167,10 @@ std::vector<Message> parse_messages(std::string_view output, const DiagnosticsCo
   std::vector<Message> messages;
   std::size_t details = 0;
   for (const std::string_view line : split_lines(output)) {
+    if (is_of_the_end(line)) continue;
     auto message = parse_tool(line);
     if (!message) message = parse_placed(line, context);
+    if (!message) message = parse_linker(line);
     if (message) {
       messages.push_back(*std::move(message));
       details = 0;
