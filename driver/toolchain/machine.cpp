@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <utility>
 
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -65,6 +66,21 @@ std::string machine_description() {
   const long cores = ::sysconf(_SC_NPROCESSORS_ONLN);
   return util::clean(model, 200) + ", " + std::to_string(cores) + (cores == 1 ? " core, " : " cores, ") +
          machine_level();
+}
+
+std::string cache_description() {
+  constexpr std::pair<const char*, int> kLevels[] = {
+      {"L1", _SC_LEVEL1_DCACHE_SIZE}, {"L2", _SC_LEVEL2_CACHE_SIZE}, {"L3", _SC_LEVEL3_CACHE_SIZE}};
+  constexpr long kKiB = 1024, kMiB = 1024 * kKiB;
+  std::string text;
+  for (const auto& [level, name] : kLevels) {
+    const long bytes = ::sysconf(name);
+    if (bytes <= 0) continue;
+    if (!text.empty()) text += ", ";
+    text += bytes % kMiB == 0 ? std::to_string(bytes / kMiB) + " MiB " : std::to_string(bytes / kKiB) + " KiB ";
+    text += level;
+  }
+  return text;
 }
 
 }  // namespace kagent::toolchain

@@ -13,6 +13,9 @@ bool machine_runs(const std::string& level);
 // Model name, core count and level of this machine, for records.
 std::string machine_description();
 
+// Data caches, "48 KiB L1, 2 MiB L2, 32 MiB L3", as far as the system tells them; empty where it tells none.
+std::string cache_description();
+
 // The x86-64 level of a machine whose /proc/cpuinfo lists these flags (System V ABI for AMD64, 3.1.1).
 std::string x86_level(std::string_view flags);
 

@@ -16,16 +16,17 @@ ArchitectureFacts facts(const std::string& architecture) {
   return found ? *found : ArchitectureFacts{};
 }
 
-// From the table 'Technical Specifications per Compute Capability' of the CUDA C++ Programming Guide 13.0.
+// From the table 'Technical Specifications per Compute Capability' of the CUDA C++ Programming Guide 13.0, and from
+// cuda_occupancy.h for what has no column there.
 struct Documented {
   const char* architecture;
   double blocks, warps, shared_multiprocessor, shared_block, unified;
 };
 constexpr Documented kDocumented[] = {
     {"sm_75", 16, 32, 64, 64, 96},     {"sm_80", 32, 64, 164, 163, 192},  {"sm_86", 16, 48, 100, 99, 128},
-    {"sm_87", 16, 48, 164, 163, 192},  {"sm_89", 24, 48, 100, 99, 128},   {"sm_90", 32, 64, 228, 227, 256},
-    {"sm_100", 32, 64, 228, 227, 256}, {"sm_103", 32, 64, 228, 227, 256}, {"sm_110", 24, 48, 228, 227, 256},
-    {"sm_120", 24, 48, 100, 99, 128},  {"sm_121", 24, 48, 100, 99, 128}};
+    {"sm_87", 16, 48, 164, 163, 192},  {"sm_88", 16, 48, 100, 99, 128},   {"sm_89", 24, 48, 100, 99, 128},
+    {"sm_90", 32, 64, 228, 227, 256},  {"sm_100", 32, 64, 228, 227, 256}, {"sm_103", 32, 64, 228, 227, 256},
+    {"sm_110", 24, 48, 228, 227, 256}, {"sm_120", 24, 48, 100, 99, 128},  {"sm_121", 24, 48, 100, 99, 128}};
 
 TEST(Architecture, has_the_documented_limits) {
   for (const Documented& known : kDocumented) {
@@ -70,6 +71,12 @@ TEST(Architecture, tells_when_each_feature_came) {
   EXPECT_THAT(describe_architecture("sm_90", ""), HasSubstr("what code for sm_90a alone has: wgmma"));
   EXPECT_THAT(describe_architecture("sm_100a", ""), HasSubstr("- tcgen05"));
   EXPECT_THAT(describe_architecture("sm_120a", ""), Not(HasSubstr("- tcgen05")));
+  // ptxas 13.0 takes it for each of these, and for none of them without the suffix.
+  for (const char* architecture : {"sm_100", "sm_103", "sm_110", "sm_120"}) {
+    EXPECT_THAT(describe_architecture(std::string(architecture) + "a", ""), HasSubstr("- setmaxnreg moves"));
+    EXPECT_THAT(describe_architecture(architecture, ""), Not(HasSubstr("- setmaxnreg moves")));
+    EXPECT_THAT(describe_architecture(architecture, ""), HasSubstr("alone has: setmaxnreg"));
+  }
 }
 
 TEST(Architecture, without_a_table_is_named_and_no_more) {

@@ -37,5 +37,10 @@ TEST(Machine, is_described_by_model_cores_and_level) {
   EXPECT_THAT(machine_description(), testing::EndsWith(machine_level()));
 }
 
+TEST(Machine, tells_its_caches_from_the_nearest_on) {
+  EXPECT_THAT(cache_description(), testing::MatchesRegex("([0-9]+ [KM]iB L1)?(, )?([0-9]+ [KM]iB L2)?(, )?"
+                                                         "([0-9]+ [KM]iB L3)?"));
+}
+
 }  // namespace
 }  // namespace kagent::toolchain
