@@ -85,9 +85,9 @@ Section source_section(const Proposal& proposal, const PromptOptions& options) {
       origin += " " + describe_tunable(one) + ";";
     origin.back() = '.';
   }
-  result.text = fill("source.txt", {{"origin", origin},
-                                    {"source", fenced(cut_lines(source, scaled(kSource, options), &result.cut),
-                                                      is_cuda(proposal) ? "cuda" : "cpp")}});
+  const std::string shown = cut_source(source, proposal.spec.entry, scaled(kSource, options), &result.cut);
+  if (result.cut) origin += "\nOnly a part of it is shown: answer with edits of that part, not with the whole file.";
+  result.text = fill("source.txt", {{"origin", origin}, {"source", fenced(shown, is_cuda(proposal) ? "cuda" : "cpp")}});
   return result;
 }
 
@@ -157,10 +157,11 @@ Prompt make_prompt(const Proposal& proposal, const PromptOptions& options) {
   if (brief != nullptr) {
     if (brief->second_parent) {
       Section second{"second parent", {}, false};
-      second.text = fill("second_parent.txt", {{"ratio", fmt::format("{:.3g}", brief->second_parent->ratio)},
-                                               {"source", fenced(cut_lines(brief->second_parent->candidate.source,
-                                                                           scaled(kSecondSource, options), &second.cut),
-                                                                 is_cuda(proposal) ? "cuda" : "cpp")}});
+      second.text = fill("second_parent.txt",
+                         {{"ratio", fmt::format("{:.3g}", brief->second_parent->ratio)},
+                          {"source", fenced(cut_source(brief->second_parent->candidate.source, proposal.spec.entry,
+                                                       scaled(kSecondSource, options), &second.cut),
+                                            is_cuda(proposal) ? "cuda" : "cpp")}});
       prompt.sections.push_back(std::move(second));
     }
     add("bottleneck", bottleneck_part(*brief), kBottleneck);
@@ -183,11 +184,11 @@ Prompt repair_prompt(const Proposal& proposal, const FailedCandidate& failed, co
   Prompt prompt;
   prompt.system = system_text(proposal, options);
   Section repair{"repair", {}, false};
-  repair.text =
-      fill("repair.txt", {{"outcome", std::string(in_words(failed.outcome))},
-                          {"diagnostics", fenced(cut_lines(failed.diagnostics, kDiagnostics, &repair.cut))},
-                          {"source", fenced(cut_lines(failed.candidate.source, scaled(kSource, options), &repair.cut),
-                                            is_cuda(proposal) ? "cuda" : "cpp")}});
+  repair.text = fill("repair.txt", {{"outcome", std::string(in_words(failed.outcome))},
+                                    {"diagnostics", fenced(cut_lines(failed.diagnostics, kDiagnostics, &repair.cut))},
+                                    {"source", fenced(cut_source(failed.candidate.source, proposal.spec.entry,
+                                                                 scaled(kSource, options), &repair.cut),
+                                                      is_cuda(proposal) ? "cuda" : "cpp")}});
   prompt.sections.push_back(std::move(repair));
   return prompt;
 }

@@ -85,17 +85,6 @@ std::string describe_tunable(const Tunable& one) {
 
 namespace {
 
-std::string values(const TunableValues& tunables) {
-  std::string text;
-  for (const auto& [name, value] : tunables) text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, value);
-  return text;
-}
-
-// "1.25x" of a time over the baseline's.
-std::string speedup(double ratio) {
-  return ratio > 0 ? fmt::format("{:.3g}x", 1 / ratio) : "?";
-}
-
 std::string percent(double share) {
   return fmt::format("{:.0f} %", 100 * share);
 }
@@ -225,90 +214,6 @@ std::string lessons_part(const Brief& brief) {
         }(),
         on_one_line(lesson.from, 100));
   return fill("lessons.txt", {{"lessons", lessons}});
-}
-
-namespace {
-
-// Of each kind; more would bury what matters.
-constexpr std::size_t kMostWorked = 8, kMostNothing = 10, kMostFailed = 10;
-
-bool is_written(const Trial& trial) {
-  return trial.candidate.proposer != "search";
-}
-
-std::string told(const Trial& trial) {
-  const Candidate& candidate = trial.candidate;
-  std::string text = "- " + on_one_line(candidate.change.empty() ? candidate.hypothesis : candidate.change);
-  if (!candidate.change.empty() && !candidate.hypothesis.empty())
-    text += fmt::format(" (because: {})", on_one_line(candidate.hypothesis, 160));
-  if (trial.score) text += fmt::format(": {} over the baseline", speedup(*trial.score));
-  if (candidate.expected_speedup)
-    text += fmt::format(", {:.3g}x over its parent was expected", *candidate.expected_speedup);
-  return text;
-}
-
-struct Tried {
-  std::vector<const Trial*> worked, nothing, failed;
-  const Trial* best_search = nullptr;
-  int searched = 0;
-};
-
-Tried sort_out(const std::vector<Trial>& history) {
-  Tried tried;
-  for (const Trial& trial : history) {
-    if (!is_written(trial)) {
-      ++tried.searched;
-      if (trial.score && (tried.best_search == nullptr || *trial.score < *tried.best_search->score))
-        tried.best_search = &trial;
-      continue;
-    }
-    if (trial.score && *trial.score < 0.995 && trial.outcome == Outcome::ok)
-      tried.worked.push_back(&trial);
-    else if (trial.score || trial.outcome == Outcome::slower || trial.outcome == Outcome::same ||
-             trial.outcome == Outcome::ambiguous || trial.outcome == Outcome::duplicate)
-      tried.nothing.push_back(&trial);
-    else
-      tried.failed.push_back(&trial);
-  }
-  std::ranges::stable_sort(tried.worked, {}, [](const Trial* trial) { return *trial->score; });
-  // The latest ones: they stand nearest to the source.
-  std::ranges::reverse(tried.nothing);
-  std::ranges::reverse(tried.failed);
-  return tried;
-}
-
-std::string lines(std::string_view heading, const std::vector<const Trial*>& trials, std::size_t most, bool failed) {
-  if (trials.empty()) return {};
-  std::string text = std::string(heading) + "\n";
-  for (std::size_t i = 0; i < std::min(trials.size(), most); ++i) {
-    text += told(*trials[i]);
-    if (failed)
-      text += fmt::format(": {}{}{}", name(trials[i]->outcome), trials[i]->detail.empty() ? "" : ", ",
-                          on_one_line(trials[i]->detail, 200));
-    text += "\n";
-  }
-  if (trials.size() > most) text += fmt::format("- and {} more\n", trials.size() - most);
-  return text + "\n";
-}
-
-}  // namespace
-
-std::string history_part(const Proposal& proposal) {
-  const Tried tried = sort_out(proposal.history);
-  std::string search;
-  if (tried.searched > 0) {
-    search = fmt::format("The numeric search tried {} combinations of tunables.", tried.searched);
-    if (tried.best_search != nullptr)
-      search += fmt::format(" The best is {} over the baseline: {}.", speedup(*tried.best_search->score),
-                            values(tried.best_search->candidate.tunables));
-    search += "\n";
-  }
-  const std::string worked = lines("What worked, the fastest first:", tried.worked, kMostWorked, false);
-  const std::string nothing =
-      lines("What brought nothing, the latest first; do not try it again:", tried.nothing, kMostNothing, false);
-  const std::string failed = lines("What failed, the latest first; avoid it:", tried.failed, kMostFailed, true);
-  if (worked.empty() && nothing.empty() && failed.empty() && search.empty()) return {};
-  return fill("history.txt", {{"worked", worked}, {"nothing", nothing}, {"failed", failed}, {"search", search}});
 }
 
 }  // namespace kagent::proposer

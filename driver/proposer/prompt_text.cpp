@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "proposer/embedded.h"
 #include "util/text.h"
 #include "values/error.h"
@@ -60,6 +62,33 @@ std::string cut_lines(std::string_view text, std::size_t budget, bool* cut) {
       std::count(text.begin() + static_cast<std::ptrdiff_t>(end), text.end(), '\n') + (text.ends_with('\n') ? 0 : 1);
   if (cut != nullptr) *cut = true;
   return std::string(text.substr(0, end)) + "(" + std::to_string(left) + " more lines are left out)\n";
+}
+
+std::string cut_source(std::string_view source, std::string_view entry, std::size_t budget, bool* cut) {
+  // What is in front declares what the rest uses; most of the budget is for the rest.
+  constexpr std::size_t kHeadShare = 4, kBeforeShare = 3;
+  const std::size_t colons = entry.rfind("::");
+  const std::string call = std::string(colons == entry.npos ? entry : entry.substr(colons + 2)) + "(";
+  const std::size_t place = call.size() > 1 ? source.rfind(call) : source.npos;
+  if (source.size() <= budget || place == source.npos) return cut_lines(source, budget, cut);
+  const auto line_begin = [&](std::size_t at) {
+    const std::size_t newline = at == 0 ? source.npos : source.rfind('\n', at - 1);
+    return newline == source.npos ? 0 : newline + 1;
+  };
+  const std::size_t head = line_begin(budget / kHeadShare), body = budget - head;
+  const std::size_t wanted = std::min(place - std::min(place, body / kBeforeShare), source.size() - body);
+  // A whole line on, or the last one would not fit.
+  const std::size_t begin = std::min(source.find('\n', wanted) + 1, line_begin(place));
+  if (begin <= head) return cut_lines(source, budget, cut);
+  const auto left = std::count(source.begin() + static_cast<std::ptrdiff_t>(head),
+                               source.begin() + static_cast<std::ptrdiff_t>(begin), '\n');
+  if (cut != nullptr) *cut = true;
+  return std::string(source.substr(0, head)) + "(" + std::to_string(left) + " lines are left out here)\n" +
+         cut_lines(source.substr(begin), body);
+}
+
+std::string speedup(double ratio) {
+  return ratio > 0 ? fmt::format("{:.3g}x", 1 / ratio) : "?";
 }
 
 }  // namespace kagent::proposer

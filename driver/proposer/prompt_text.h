@@ -23,4 +23,11 @@ std::string on_one_line(std::string_view text, std::size_t most = 240);
 // Whole lines from the front, at most `budget` bytes, and a line that says how many are left out.
 std::string cut_lines(std::string_view text, std::size_t budget, bool* cut = nullptr);
 
+// A source that is longer than the budget: its beginning, and the lines around the last place that defines or calls
+// `entry`, which is what is to be changed; with lines that say how many are left out.
+std::string cut_source(std::string_view source, std::string_view entry, std::size_t budget, bool* cut = nullptr);
+
+// "1.25x" of a time over another one.
+std::string speedup(double ratio);
+
 }  // namespace kagent::proposer

@@ -137,6 +137,46 @@ TEST(Prompt, keeps_hostile_text_in_its_place) {
   EXPECT_THAT(correction_request(hostile), HasSubstr("\n`````\nx\n```\n"));
 }
 
+// The search measures other values of what a model wrote, in the model's name.
+TEST(Prompt, tells_a_source_once_with_the_best_of_its_tunables) {
+  Asked asked;
+  Trial slow = trial("openai", "wide loads", Outcome::ok, 0.7), fast = slow, noisy = slow;
+  fast.candidate.hypothesis = "near the best; of: " + slow.candidate.hypothesis;
+  fast.candidate.tunables = {{"BLOCK", 512}};
+  fast.candidate.parent = "1234";
+  fast.score = 0.5;
+  noisy.candidate.tunables = {{"BLOCK", 64}};
+  noisy.outcome = Outcome::ambiguous;
+  noisy.score = 0.45;
+  asked.history = {slow, noisy, fast};
+  const std::string text = make_prompt(asked.proposal()).text();
+  EXPECT_THAT(text, HasSubstr("What worked, the fastest first:\n- wide loads (because: because of wide loads): 2x over "
+                              "the baseline, with BLOCK=512 (of 3 combinations that were tried), 1.5x over its parent "
+                              "was expected\n"));
+  EXPECT_EQ(text.find("wide loads (", text.find("wide loads (") + 1), text.npos);
+  EXPECT_THAT(text, Not(HasSubstr("brought nothing")));
+}
+
+TEST(Prompt, does_not_warn_of_a_failure_that_was_corrected) {
+  Asked asked;
+  Trial typo = trial("openai", "wide loads", Outcome::compile_failed, std::nullopt, "'v' undeclared");
+  Trial wrong = typo, right = typo;
+  wrong.candidate.source += "// corrected\n";
+  wrong.outcome = Outcome::wrong_result;
+  wrong.detail = "y[3] is off";
+  asked.history = {typo, wrong};
+  std::string text = make_prompt(asked.proposal()).text();
+  EXPECT_THAT(text, HasSubstr("y[3] is off"));
+  EXPECT_THAT(text, Not(HasSubstr("'v' undeclared")));
+  right.candidate.source += "// corrected again\n";
+  right.outcome = Outcome::ok;
+  right.score = 0.5;
+  asked.history.push_back(right);
+  text = make_prompt(asked.proposal()).text();
+  EXPECT_THAT(text, HasSubstr("What worked"));
+  EXPECT_THAT(text, Not(HasSubstr("What failed")));
+}
+
 TEST(Prompt, keeps_each_part_to_a_budget_of_its_own) {
   Asked asked;
   asked.brief.parent.candidate.source = asked.source = [] {
@@ -158,6 +198,24 @@ TEST(Prompt, keeps_each_part_to_a_budget_of_its_own) {
     }
   }
   EXPECT_LT(make_prompt(asked.proposal(), {1, 1, {}, false, 0.1}).text().size(), 20'000u);
+}
+
+TEST(Prompt, of_a_long_source_shows_its_beginning_and_the_entry) {
+  Asked asked;
+  std::string helpers;
+  for (int i = 0; i < 20'000; ++i) helpers += "float helper_" + std::to_string(i) + "(float a);\n";
+  asked.brief.parent.candidate.source = asked.source = "#include <first>\n" + helpers + kSoftmax + helpers;
+  const Section source = make_prompt(asked.proposal()).sections[0];
+  EXPECT_TRUE(source.cut);
+  EXPECT_LT(source.text.size(), 66u * 1024);
+  EXPECT_THAT(source.text, HasSubstr("#include <first>\n"));
+  EXPECT_THAT(source.text, HasSubstr(kSoftmax));
+  EXPECT_THAT(source.text, HasSubstr(" lines are left out here)\n"));
+  EXPECT_THAT(source.text, HasSubstr(" more lines are left out)\n"));
+  EXPECT_THAT(source.text, HasSubstr("answer with edits of that part"));
+  // At the very end, nothing is left out behind it.
+  asked.brief.parent.candidate.source = asked.source = helpers + kSoftmax;
+  EXPECT_THAT(make_prompt(asked.proposal()).sections[0].text, HasSubstr(std::string(kSoftmax) + "```"));
 }
 
 TEST(Templates, are_filled_once_and_wholly) {

@@ -56,8 +56,11 @@ inline Trial trial(const std::string& proposer, const std::string& change, Outco
                    std::optional<double> score = std::nullopt, const std::string& detail = {}) {
   Trial result;
   result.candidate = {kSoftmax, {{"BLOCK", 128}}, proposer, "because of " + change};
-  result.candidate.change = proposer == "search" ? "" : change;
-  if (proposer != "search") result.candidate.expected_speedup = 1.5;
+  if (proposer != "search") {
+    result.candidate.source += "// " + std::to_string(std::hash<std::string>{}(change)) + "\n";
+    result.candidate.change = change;
+    result.candidate.expected_speedup = 1.5;
+  }
   result.outcome = outcome;
   result.score = score;
   result.detail = detail;
