@@ -32,8 +32,8 @@ std::vector<std::string> compile_words(const HostToolchainOptions& options, cons
                                        const std::filesystem::path& object);
 
 // Project headers that `source` includes, from the compiler's own dependency output: absolute, sorted. Headers of the
-// machine are left out: below /usr, in folders that the options call system ones, and the compiler's own, wherever it is
-// installed. What lies in one of `own_folders` belongs to the project however it is included, unless it is the
+// machine are left out: below /usr, in folders that the options call system ones, and the compiler's own, wherever it
+// is installed. What lies in one of `own_folders` belongs to the project however it is included, unless it is the
 // compiler's and the compiler lies there too. Runs the compiler's preprocessor.
 Result<std::vector<std::filesystem::path>> included_headers(const CompileCommand& command,
                                                             const std::filesystem::path& source,
