@@ -85,9 +85,8 @@ std::vector<fs::path> parse_search_list(std::string_view text, const fs::path& d
   return folders;
 }
 
-}  // namespace
-
-std::vector<fs::path> own_header_folders(const CompileCommand& command) {
+// What the compiler prints about itself with -v; empty where it does not run.
+std::string ask(const CompileCommand& command) {
   util::Command ask;
   ask.argv = {command.compiler.string()};
   const Words moving = moving_options(command.options);
@@ -97,8 +96,31 @@ std::vector<fs::path> own_header_folders(const CompileCommand& command) {
   ask.environment = util::minimal_environment();
   ask.limits.wall = kAnswerLimit;
   const auto answer = util::run(ask);
-  if (!answer || !answer->ok()) return {};
-  return parse_search_list(answer->standard_error, command.directory);
+  return answer && answer->ok() ? answer->standard_error : std::string();
+}
+
+// The rest of the line that begins so.
+std::string line_after(std::string_view text, std::string_view beginning) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    if (line.starts_with(beginning)) return std::string(line.substr(beginning.size()));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<fs::path> own_header_folders(const CompileCommand& command) {
+  return parse_search_list(ask(command), command.directory);
+}
+
+fs::path wrapped_compiler(const CompileCommand& command) {
+  const std::string answer = ask(command);
+  fs::path compiler = line_after(answer, "COLLECT_GCC=");
+  if (const std::string folder = line_after(answer, "InstalledDir: "); !folder.empty())
+    compiler = fs::path(folder) / "clang++";
+  return compiler.is_absolute() ? compiler : fs::path();
 }
 
 }  // namespace kagent::toolchain

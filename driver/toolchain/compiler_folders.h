@@ -13,4 +13,8 @@ namespace kagent::toolchain {
 // the compiler's own (--sysroot, -B, -ccbin, ...) count. The compiler is asked; empty where it does not answer.
 std::vector<std::filesystem::path> own_header_folders(const CompileCommand& command);
 
+// The compiler that the program of `command` hands over to, where that is a wrapper elsewhere; it is asked as well.
+// Empty where it does not say.
+std::filesystem::path wrapped_compiler(const CompileCommand& command);
+
 }  // namespace kagent::toolchain

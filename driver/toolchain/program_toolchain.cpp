@@ -5,6 +5,7 @@
 #include <array>
 #include <system_error>
 
+#include "toolchain/compiler_folders.h"
 #include "toolchain/diagnostic_kind.h"
 #include "toolchain/diagnostics.h"
 #include "util/hash.h"
@@ -48,6 +49,15 @@ std::vector<fs::path> paths_in(const CompileCommand& command) {
   return paths;
 }
 
+// Where the compiler's own files lie. One in /usr shows them all; another may be a wrapper around a third.
+std::vector<fs::path> installations(const CompileCommand& command) {
+  std::vector<fs::path> folders = installation_of(command.compiler);
+  if (folders.empty()) return folders;
+  const std::vector<fs::path> wrapped = installation_of(wrapped_compiler(command));
+  folders.insert(folders.end(), wrapped.begin(), wrapped.end());
+  return folders;
+}
+
 ToolProcess make_tool_process(const ProgramOptions& options) {
   ToolProcess process;
   process.working_folder = options.command.directory;
@@ -58,7 +68,7 @@ ToolProcess make_tool_process(const ProgramOptions& options) {
   process.visible.push_back(options.command.directory);
   process.visible.push_back(options.source.parent_path());
   process.visible.push_back(options.runtime.parent_path());
-  for (auto& paths : {paths_in(options.command), installation_of(options.command.compiler)})
+  for (auto& paths : {paths_in(options.command), installations(options.command)})
     process.visible.insert(process.visible.end(), paths.begin(), paths.end());
   return process;
 }

@@ -2,6 +2,7 @@
 #include "toolchain/tool_process.h"
 
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <system_error>
 
@@ -21,14 +22,21 @@ constexpr std::uint64_t kFileBytes = std::uint64_t{512} << 20;
 }  // namespace
 
 std::vector<fs::path> installation_of(const fs::path& compiler) {
+  const char* const home = std::getenv("HOME");
+  const auto holds_home = [&](const fs::path& folder) {
+    if (home == nullptr || *home != '/') return false;
+    const fs::path below = fs::path(home).lexically_normal().lexically_relative(folder);
+    return !below.empty() && *below.begin() != "..";
+  };
   std::vector<fs::path> folders;
   std::error_code error;
   fs::path link = compiler;
   // Every link of the chain has to be visible, not only its end.
   for (int depth = 0; depth < 16; ++depth) {
-    // <prefix>/bin/g++: libraries and headers lie beside bin/.
-    const fs::path folder = link.parent_path();
-    folders.push_back(folder.filename() == "bin" && folder.parent_path() != "/" ? folder.parent_path() : folder);
+    // <prefix>/bin/g++: libraries and headers lie beside bin/, but for ~/bin/g++.
+    const fs::path folder = link.parent_path(), prefix = folder.parent_path();
+    const bool has_prefix = folder.filename() == "bin" && prefix != "/" && !holds_home(prefix);
+    folders.push_back(has_prefix ? prefix : holds_home(folder) ? link : folder);
     const fs::path target = fs::read_symlink(link, error);
     if (error) break;
     link = (link.parent_path() / target).lexically_normal();

@@ -35,7 +35,8 @@ struct ToolProcess {
   Result<util::Finished> run(const std::vector<std::string>& argv, const std::filesystem::path& work_folder) const;
 };
 
-// The folder that a compiler's own files lie under and that its sandbox must show: nothing for one in /usr.
+// The folders that a compiler's own files lie under and that its sandbox must show: nothing for one in /usr, and never
+// the user's home.
 std::vector<std::filesystem::path> installation_of(const std::filesystem::path& compiler);
 
 // How a tool was stopped by a limit, in words ("took longer than 60000 ms"); empty if it ended by itself.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -132,6 +134,16 @@ TEST(InstallationOf, names_the_prefix_of_every_link_of_the_chain_outside_of_the_
   EXPECT_THAT(installation_of(folder.path() / "a/bin/g++"),
               testing::ElementsAre(folder.path() / "a", folder.path() / "b/gcc-13"));
   EXPECT_THAT(installation_of("/usr/bin/c++"), testing::Each(testing::Not(fs::path("/usr"))));
+}
+
+TEST(InstallationOf, does_not_show_the_home_of_whoever_keeps_a_compiler_there) {
+  const char* const before = std::getenv("HOME");
+  const std::string kept = before != nullptr ? before : "", home = "/home/somebody";
+  ::setenv("HOME", home.c_str(), 1);
+  EXPECT_THAT(installation_of(home + "/bin/g++"), testing::ElementsAre(home + "/bin"));
+  EXPECT_THAT(installation_of(home + "/g++"), testing::ElementsAre(home + "/g++"));
+  EXPECT_THAT(installation_of(home + "/opt/gcc/bin/g++"), testing::ElementsAre(home + "/opt/gcc"));
+  before != nullptr ? ::setenv("HOME", kept.c_str(), 1) : ::unsetenv("HOME");
 }
 
 }  // namespace

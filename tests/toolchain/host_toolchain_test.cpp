@@ -191,6 +191,15 @@ TEST_F(HostToolchain, works_with_a_compiler_outside_of_the_system_folders) {
   EXPECT_EQ(output_of(kKernel), "2 4 6");
 }
 
+TEST_F(HostToolchain, works_with_a_wrapper_of_a_compiler_that_is_installed_elsewhere) {
+  const fs::path real = folder_.path() / "opt/gcc/bin/g++";
+  options_.command.compiler = folder_.path() / "opt/wrapper/bin/g++";
+  write(real, "#!/bin/sh\ncase \"$*\" in *-v*) echo \"COLLECT_GCC=$0\" >&2 ;; esac\nexec /usr/bin/c++ \"$@\"\n");
+  write(options_.command.compiler, "#!/bin/sh\nexec '" + real.string() + "' \"$@\"\n");
+  for (const fs::path& file : {real, options_.command.compiler}) fs::permissions(file, fs::perms::owner_all);
+  EXPECT_EQ(output_of(kKernel), "2 4 6");
+}
+
 TEST_F(HostToolchain, names_the_compiler) {
   EXPECT_THAT(make_host_toolchain(options_)->compiler(), testing::MatchesRegex("g\\+\\+ [0-9]+\\.[0-9.]+"));
 }
