@@ -3,6 +3,8 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include <fmt/core.h>
 
@@ -21,12 +23,25 @@ struct InitOptions {
   fs::path golden;
 };
 
+// `path` as one argument of a CMake call.
+std::string cmake_argument(const fs::path& path) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-";
+  const std::string text = path.string();
+  if (text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\' || c == '$') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
 // What to put into CMakeLists.txt, with paths as seen from the current folder.
 void print_cmake_call(const InitOptions& options, const spec::FirstSpec& first, const fs::path& folder) {
   fmt::print(
       "\nThen add this to the CMakeLists.txt of the target that has the source (paths as seen from it):\n"
       "  kagent_optimize_kernel({}\n    TARGET <target>\n    SOURCE {}\n    GOLDEN {})\n",
-      first.kernel, util::clean(options.source.string()), util::clean(folder.string()));
+      first.kernel, util::clean(cmake_argument(options.source)), util::clean(cmake_argument(folder)));
 }
 
 int init(const InitOptions& options) {

@@ -58,7 +58,8 @@ void print(const Variant& variant) {
   line("hypothesis", evidence.hypothesis);
   line("reflection", evidence.reflection);
   std::string tunables;
-  for (const auto& [name, value] : evidence.tunables) tunables += fmt::format("{}={} ", name, value);
+  for (const auto& [name, value] : evidence.tunables)
+    tunables += fmt::format("{}{}={}", tunables.empty() ? "" : " ", name, value);
   line("tunables", tunables);
   print_cases("the baseline", evidence.against_baseline);
   if (evidence.parent != "baseline") print_cases(parent_name(evidence), evidence.against_incumbent);
@@ -118,7 +119,7 @@ void add_show(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("show", "The evidence for one variant: times, errors, machine, hypothesis");
   add_kernel_options(*command, options->kernel);
   command->add_option("generation", options->generation, "g002, a branch, or variants/...; left out: what builds take");
-  command->add_flag("--source", options->source, "Print the variant's source instead");
+  command->add_flag("--source", options->source, "Print the variant's source instead")->excludes("--json");
   add_example(*command, "kagent show softmax g002");
   command->callback([options, &action] { action = [options] { return show(*options); }; });
 }

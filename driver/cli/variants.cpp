@@ -76,17 +76,19 @@ void add_kernel_options(CLI::App& command, KernelOptions& options, bool kernel_r
 
 KeptVariants open_kept(const KernelOptions& options) {
   std::error_code error;
+  const fs::path& project = options.project.folder;
+  if (!fs::exists(project, error))
+    throw UserError("there is no folder '" + project.string() + "'", "name one with --project");
   fs::path build = options.build.folder;
-  if (!fs::exists(build, error)) build = options.project.folder / build;
+  // The build tree of the current folder is not that of a project elsewhere.
+  if (build == BuildOption{}.folder || !fs::exists(build, error)) build = project / build;
   build = fs::absolute(build);
   if (auto requests = build_step::find_requests(build, options.kernel, options.build.target);
       requests && !requests->empty()) {
     auto store = require(store::VariantStore::open(requests->front().project_dir, requests->front().build_dir));
     return {std::move(store), std::move(*requests)};
   }
-  if (!fs::exists(options.project.folder, error))
-    throw UserError("there is no folder '" + options.project.folder.string() + "'", "name one with --project");
-  return {search_upwards(options.project.folder, build, options.kernel), {}};
+  return {search_upwards(project, build, options.kernel), {}};
 }
 
 std::vector<std::string> architectures(const KeptVariants& kept, const KernelOptions& options) {

@@ -63,6 +63,13 @@ TEST_F(GoldenCommandsTest, init_writes_a_spec_that_loads_and_says_what_to_comple
   EXPECT_EQ(spec->entry, "ops::scale");
 }
 
+TEST_F(GoldenCommandsTest, init_quotes_what_a_cmake_call_would_split) {
+  write("a b$.cpp", "void scale(const float* x, float* y, int n) { y[0] = x[n - 1]; }\n");
+  const Ran ran = kagent("init 'a b$.cpp' scale --golden 'gold en/ü'");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("SOURCE \"a b\\$.cpp\"\n"), HasSubstr("GOLDEN \"gold en/ü\")\n")));
+}
+
 TEST_F(GoldenCommandsTest, init_does_not_touch_what_is_there) {
   ASSERT_EQ(kagent("init scale.cpp scale").code, 0);
   write("golden/scale/kernel.json", "mine");

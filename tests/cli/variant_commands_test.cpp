@@ -101,6 +101,7 @@ TEST_F(VariantCommandsTest, show_prints_the_evidence_of_what_is_in_use_or_asked_
   EXPECT_THAT(kagent("show softmax g001").out, HasSubstr("softmax x86-64-v3 g001"));
   EXPECT_THAT(kagent("show softmax " + branches[1]).out, HasSubstr("softmax x86-64-v3 g002"));
   EXPECT_EQ(kagent("show softmax g002 --source").out, "int optimised_2;\n");
+  EXPECT_EQ(kagent("show softmax g002 --source --json").code, 2);
   EXPECT_EQ(kagent_json("show softmax g002")[0]["evidence"]["generation"], 2);
   const Ran missing = kagent("show softmax g007");
   EXPECT_EQ(missing.code, 2);
@@ -218,6 +219,40 @@ TEST_F(VariantCommandsTest, a_checked_out_branch_is_what_is_in_use) {
   git("checkout -q " + branches[0]);
   EXPECT_THAT(kagent("show softmax").out, HasSubstr("softmax x86-64-v3 g001"));
   EXPECT_THAT(kagent("log softmax").out, HasSubstr("variants/softmax/x86-64-v3"));
+}
+
+TEST_F(VariantCommandsTest, a_project_that_is_named_counts_and_not_the_build_tree_beside) {
+  const json request{{"format", 1},
+                     {"kernel", "softmax"},
+                     {"target", "ops"},
+                     {"source", (root / "kernels/softmax.cpp").string()},
+                     {"golden", (root / "golden/softmax").string()},
+                     {"project_dir", root.string()},
+                     {"build_dir", (root / "build").string()},
+                     {"compile_commands", (root / "build/compile_commands.json").string()},
+                     {"compiler", "/usr/bin/c++"},
+                     {"config", ""},
+                     {"outputs", {{{"architecture", "x86-64-v3"}, {"generated", (root / "build/g.cpp").string()}}}},
+                     {"tune", "PICK"},
+                     {"proposer", "search"},
+                     {"model_settings", json::object()},
+                     {"rounds", 1},
+                     {"width", 1},
+                     {"time_budget_s", 1},
+                     {"min_gain", 0.01},
+                     {"require_tuned", false},
+                     {"require_reviewed", false},
+                     {"remote_variants", false},
+                     {"allow_unsandboxed", true}};
+  write(root / "build/kagent/ops/softmax/request.json", request.dump());
+  const fs::path other = folder.path() / "other";
+  make(other);
+  EXPECT_EQ(kagent("log softmax").code, 0);
+  EXPECT_EQ(kagent("log softmax --project '" + other.string() + "'").code, 2);
+  EXPECT_EQ(kagent("log softmax --project /nowhere").code, 2);
+  EXPECT_EQ(kagent_in(other, "log softmax --project '" + root.string() + "'").code, 0);
+  EXPECT_EQ(kagent("log softmax --project '" + other.string() + "' --build '" + (root / "build").string() + "'").code,
+            0);
 }
 
 TEST_F(VariantCommandsTest, outside_of_everything_is_wrong_use_with_a_fix) {
