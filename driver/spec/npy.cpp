@@ -94,11 +94,21 @@ std::optional<std::int64_t> data_bytes(const std::vector<std::int64_t>& shape, D
   return empty ? 0 : bytes;
 }
 
+// What lies in the working tree where Git LFS is not installed, or did not fetch.
+bool is_lfs_pointer(const fs::path& file) {
+  constexpr std::string_view kVersion = "version https://git-lfs.github.com/spec/";
+  std::string start(kVersion.size(), '\0');
+  std::ifstream stream(file, std::ios::binary);
+  return stream.read(start.data(), static_cast<std::streamsize>(start.size())) && start == kVersion;
+}
+
 Result<std::string> read_dictionary(std::ifstream& stream, const fs::path& file, std::uintmax_t file_bytes) {
   std::array<char, 12> start{};
   stream.read(start.data(), 8);
-  if (stream.gcount() != 8 || std::string_view(start.data(), kMagic.size()) != kMagic)
+  if (stream.gcount() != 8 || std::string_view(start.data(), kMagic.size()) != kMagic) {
+    if (is_lfs_pointer(file)) return refuse(file, "it is a Git LFS pointer, not the data", "git lfs pull");
     return refuse(file, "it does not begin as a .npy file", "write it with numpy.save");
+  }
   const int major = static_cast<unsigned char>(start[6]);
   if (major < 1 || major > 3)
     return refuse(file, "it has .npy version " + std::to_string(major) + ", known are 1 to 3",

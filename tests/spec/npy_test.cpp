@@ -196,6 +196,11 @@ TEST_F(BrokenNpy, ABoolThatIsNeitherZeroNorOneIsRefused) {
   EXPECT_THAT(error_of(file, DType::boolean), HasSubstr("neither 0 nor 1"));
 }
 
+TEST_F(BrokenNpy, APointerOfGitLfsIsTold) {
+  EXPECT_THAT(error_of("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"),
+              HasSubstr("is a Git LFS pointer"));
+}
+
 TEST(Npy, WhatIsNoFileIsRefused) {
   const util::TemporaryFolder folder;
   EXPECT_THAT(read_npy(folder.path() / "missing.npy", DType::int8).error().message, HasSubstr("there is no such file"));
