@@ -333,21 +333,25 @@ TuningResult AgentSession::finish() {
   }
   auto lock = require(lock_kernel(context_, options_, progress_, interrupted_));
   auto trials = require(store::TrialStore::open(trials_file(options_)));
-  store::Conclusion conclusion;
-  conclusion.kernel = record_->kernel;
-  conclusion.architecture = record_->architecture;
-  conclusion.key = record_->key;
-  conclusion.improved = !record_->accepted.empty();
-  if (conclusion.improved) conclusion.variant = record_->accepted.back();
-  conclusion.reason = result.reason;
-  conclusion.trials = static_cast<int>(history_.size());
-  conclusion.finished = util::utc_now();
-  require(trials.conclude(conclusion));
-  require(variants_.touch_stamp());
-  record_->finished = conclusion.finished;
+  const bool improved = !record_->accepted.empty();
+  record_->finished = util::utc_now();
+  // Where nothing was submitted there is no result to remember.
+  if (improved || record_->rounds_done > 0) {
+    store::Conclusion conclusion;
+    conclusion.kernel = record_->kernel;
+    conclusion.architecture = record_->architecture;
+    conclusion.key = record_->key;
+    conclusion.improved = improved;
+    if (improved) conclusion.variant = record_->accepted.back();
+    conclusion.reason = result.reason;
+    conclusion.trials = static_cast<int>(history_.size());
+    conclusion.finished = record_->finished;
+    require(trials.conclude(conclusion));
+    require(variants_.touch_stamp());
+  }
   save();
-  progress_.on_event(RunFinished{conclusion.improved, result.reason, result.trials,
-                                 std::chrono::seconds(static_cast<long>(record_->used_s))});
+  progress_.on_event(
+      RunFinished{improved, result.reason, result.trials, std::chrono::seconds(static_cast<long>(record_->used_s))});
   record_.reset();
   return result;
 }

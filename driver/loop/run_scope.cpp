@@ -23,6 +23,9 @@ Result<util::FileLock> lock_kernel(const build_step::KernelContext& context, con
       options.bench.state_folder / "locks" / (context.request.kernel + "-" + context.architecture + ".lock");
   std::error_code error;
   std::filesystem::create_directories(file.parent_path(), error);
+  if (error)
+    return failure("cannot make the folder '" + file.parent_path().string() + "': " + error.message(),
+                   "make the folder that it is in writable, or free some space on its disk");
   const auto tell = [&](const std::string& holder) {
     progress.on_event(Warning{"waiting for another run of this kernel (" + holder + ")"});
   };

@@ -42,6 +42,10 @@ bool is_failing(const std::vector<bool>& failed) {
 
 }  // namespace
 
+bool time_is_used(const StoppingRule& rule, const RunState& state) {
+  return state.elapsed.count() >= static_cast<double>(rule.time_budget.count()) * (1 - rule.judging_share);
+}
+
 std::optional<std::string> reason_to_stop(const StoppingRule& rule, const RunState& state) {
   if (state.space_exhausted)
     return state.has_space ? "every point of the space was tried"
@@ -51,8 +55,7 @@ std::optional<std::string> reason_to_stop(const StoppingRule& rule, const RunSta
   if (rule.goal_speedup && 1 / state.accepted_ratio >= *rule.goal_speedup)
     return fmt::format("the goal is reached: {:.2f}x over the baseline", 1 / state.accepted_ratio);
   if (state.rounds_done >= rule.rounds) return fmt::format("all {} rounds are used", rule.rounds);
-  if (state.elapsed.count() >= static_cast<double>(rule.time_budget.count()) * (1 - rule.judging_share))
-    return fmt::format("the time budget of {} s is used", rule.time_budget.count());
+  if (time_is_used(rule, state)) return fmt::format("the time budget of {} s is used", rule.time_budget.count());
   if (rule.tokens && tokens(state.usage) >= *rule.tokens)
     return fmt::format("the budget of {} tokens is used", *rule.tokens);
   if (rule.money && state.usage.cost >= *rule.money)

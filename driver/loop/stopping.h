@@ -41,6 +41,9 @@ struct RunState {
   std::vector<bool> written_failed;
 };
 
+// Whether the time is used but for what is kept back for judging.
+bool time_is_used(const StoppingRule& rule, const RunState& state);
+
 // Why to stop before another round, in words; nothing to go on.
 std::optional<std::string> reason_to_stop(const StoppingRule& rule, const RunState& state);
 

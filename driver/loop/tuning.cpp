@@ -44,15 +44,19 @@ class Run {
     }
     announce(before);
     prepare();
+    bool too_short = false;
     while (!run_.interrupted()) {
       state_.elapsed = run_.budget.elapsed();
       if (auto reason = reason_to_stop(rule_, state_)) {
-        result_.reason = *reason;
+        too_short = result_.trials == 0 && time_is_used(rule_, state_) && !state_.space_exhausted &&
+                    state_.rounds_done < rule_.rounds;
+        result_.reason =
+            too_short ? *reason + " before anything was tried: give more (TIME_BUDGET, --time-budget)" : *reason;
         break;
       }
       round();
     }
-    finish();
+    finish(too_short);
     return result_;
   }
 
@@ -179,12 +183,13 @@ class Run {
     if (result_.variant) state_.accepted_ratio = result_.variant->evidence.against_baseline.ratio;
   }
 
-  void finish() {
+  // A run that was too short for a single trial has no result to remember.
+  void finish(bool too_short) {
     judge_best(1 - run_.options.min_gain / 2, kFinalists);
     result_.interrupted = run_.interrupted();
     if (result_.interrupted) {
       result_.reason = "interrupted; the next run goes on from here";
-    } else {
+    } else if (!too_short || result_.variant) {
       store::Conclusion conclusion;
       conclusion.kernel = kernel_;
       conclusion.architecture = run_.context.architecture;

@@ -32,17 +32,36 @@ constexpr std::chrono::milliseconds kStepAllowance{2'000};
 // cases.
 constexpr std::chrono::seconds kOwnStepLimit{60};
 
+// What to correct where the baseline fails; `output` is the one that failed, where one did.
+std::string advice(const KernelSpec& spec, const std::string& output = {}) {
+  std::string fix =
+      "correct the kernel, the tolerance or the reference; an edge input that the operation does not define belongs "
+      "into stress.skip of kernel.json, one that sizes forbid into \"requires\"";
+  const auto tolerance = spec.tolerance.find(output);
+  if (tolerance == spec.tolerance.end()) return fix;
+  // Rounding errors of a sum grow with its terms, and not with what is left of them.
+  std::string missing;
+  if (!tolerance->second.reduction_length) missing = "\"reduction_length\"";
+  if (!tolerance->second.contraction)
+    missing += (missing.empty() ? "" : " and ") + std::string("\"contraction\": true");
+  if (!missing.empty()) fix += fmt::format("; if an element of {} is a sum, its tolerance needs {}", output, missing);
+  return fix;
+}
+
+std::string failing_output(const Verdict& verdict) {
+  for (const OutputError& error : verdict.errors)
+    if (error.failing_elements > 0) return error.parameter;
+  return {};
+}
+
 // Runs the baseline on a check: its outputs where nothing better is known, its errors otherwise. It must pass.
 Result<std::chrono::nanoseconds> ask_baseline(const KernelSpec& spec, Session& baseline, Check& check) {
   auto called = call_once(baseline, check.inputs, {});
   if (!called) return std::unexpected(called.error());
-  const std::string fix =
-      "correct the kernel, the tolerance or the reference; an edge input that the operation does not define belongs "
-      "into stress.skip of kernel.json, one that sizes forbid into \"requires\"";
   if (called->result.outcome != Outcome::ok)
     return failure(fmt::format("the baseline itself fails on {}: {} ({})", check.inputs.label,
                                name(called->result.outcome), called->result.detail),
-                   fix);
+                   advice(spec));
   if (check.expected.tensors.empty()) {
     check.expected.from = ExpectedFrom::baseline;
     check.expected.tensors = written_tensors(spec, called->images, true);
@@ -50,7 +69,8 @@ Result<std::chrono::nanoseconds> ask_baseline(const KernelSpec& spec, Session& b
   }
   Verdict verdict = verifier::compare(spec, check.inputs, check.expected, called->images);
   if (verdict.outcome != Outcome::ok)
-    return failure("the baseline itself is outside of its tolerance: " + verdict.reason, fix);
+    return failure("the baseline itself is outside of its tolerance: " + verdict.reason,
+                   advice(spec, failing_output(verdict)));
   check.baseline_errors = verifier::baseline_errors(verdict);
   return called->result.child_time;
 }

@@ -24,7 +24,8 @@ namespace {
 constexpr int kAskAgainMs = 100;
 
 std::unexpected<StageError> lock_failure(const fs::path& file, int code) {
-  return failure("cannot lock '" + file.string() + "': " + std::generic_category().message(code));
+  return failure("cannot lock '" + file.string() + "': " + std::generic_category().message(code),
+                 "make its folder writable, or free some space on its disk");
 }
 
 std::string holder_line(int descriptor) {

@@ -140,6 +140,14 @@ TEST_F(AgentSessionTest, ends_by_itself_and_says_why) {
   EXPECT_FALSE(conclusion->improved);
 }
 
+TEST_F(AgentSessionTest, without_a_submission_leaves_no_result_to_remember) {
+  brief(limits_);
+  Step step(project_);
+  step.session->finish();
+  auto trials = require(store::TrialStore::open(step.options.bench.state_folder / "trials.sqlite"));
+  EXPECT_FALSE(require(trials.conclusion("scale", step.context.architecture, step.context.key.hash())));
+}
+
 TEST_F(AgentSessionTest, goes_on_where_the_project_was_copied_to) {
   brief(limits_);
   submit({{"answer.txt", kGoodAnswer, false}});

@@ -71,6 +71,17 @@ TEST_F(Tuning, RemembersTheResultForTheSameInputs) {
   EXPECT_EQ(trials().size(), before);
 }
 
+TEST_F(Tuning, OfTooLittleTimeForATrialHasNoResultToRemember) {
+  TuningOptions none = options();
+  none.time_budget = std::chrono::seconds(0);
+  const TuningResult result = tune_once(none);
+  EXPECT_FALSE(result.variant);
+  EXPECT_THAT(result.reason, HasSubstr("before anything was tried"));
+  auto store = require(store::TrialStore::open(options().bench.state_folder / "trials.sqlite"));
+  const build_step::KernelContext context = project_.context();
+  EXPECT_FALSE(require(store.conclusion("scale", context.architecture, context.key.hash())));
+}
+
 TEST_F(Tuning, GoesOnAfterAnInterruptionWithoutRepeatingATrial) {
   int asked = 0;
   const TuningResult first = tune_once(options(), [&] { return ++asked > 40; });
@@ -155,6 +166,7 @@ TEST_F(Tuning, OfABaselineThatIsWrongNamesTheElement) {
     FAIL() << "no error";
   } catch (const UserError& error) {
     EXPECT_THAT(error.what(), HasSubstr("y[7]"));
+    EXPECT_THAT(error.fix(), HasSubstr(R"(sum, its tolerance needs "reduction_length" and "contraction": true)"));
   }
 }
 
