@@ -2,6 +2,7 @@
 #include <memory>
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "build_step/pick.h"
@@ -29,7 +30,19 @@ struct Explanation {
   const Choice* choice = nullptr;
   std::optional<store::Conclusion> conclusion;
   std::vector<std::string> evidence_differences;  // recorded with the variant, other now; no reason for staleness
+  std::vector<std::string> on_remotes;            // variants that the build was not allowed to look at
 };
+
+// Where the baseline is built: branches of remotes, which builds leave alone unless they are told otherwise.
+std::vector<std::string> unseen_on_remotes(const build_step::KernelContext& context, const Choice& choice,
+                                           const store::VariantStore& variants) {
+  std::vector<std::string> names;
+  if (choice.variant || context.request.remote_variants) return names;
+  for (const Variant& variant :
+       require(variants.list(context.request.kernel, context.architecture, VariantPlace::remote_branch)))
+    names.push_back(variant.reference);
+  return names;
+}
 
 std::vector<std::string> evidence_differences(const build_step::KernelContext& context, const Choice& choice) {
   std::vector<std::string> lines;
@@ -73,6 +86,7 @@ nlohmann::ordered_json to_json(const Explanation& explanation) {
                      {"trials", explanation.conclusion->trials},
                      {"reason", explanation.conclusion->reason}};
   root["evidence_differences"] = explanation.evidence_differences;
+  root["on_remotes"] = explanation.on_remotes;
   return root;
 }
 
@@ -93,6 +107,11 @@ void print(const Explanation& explanation) {
                util::clean(explanation.conclusion->reason));
   else
     fmt::print("  tuned     not for these inputs\n");
+  if (!explanation.on_remotes.empty())
+    fmt::print(
+        "  note      not looked at, since on a remote: {} (configure with -DKAGENT_REMOTE_VARIANTS=ON, or make it "
+        "a local branch)\n",
+        util::clean(fmt::format("{}", fmt::join(explanation.on_remotes, ", "))));
   for (const std::string& line : explanation.evidence_differences)
     fmt::print("  note      {} (no reason for staleness)\n", util::clean(line));
 }
@@ -103,12 +122,14 @@ int explain(const ExplainOptions& options) {
   for (const KernelRequest& request : requests) {
     store::VariantStore variants = open_variants(request);
     const build_step::Pick pick = require(build_step::pick(request, variants));
-    auto trials = require(store::TrialStore::open(variants.state_folder() / "trials.sqlite"));
+    const auto trials = recorded_trials(variants);
     for (std::size_t i = 0; i < pick.contexts.size(); ++i) {
-      Explanation explanation{&pick.contexts[i], &pick.choices[i], {}, {}};
-      explanation.conclusion =
-          require(trials.conclusion(request.kernel, pick.contexts[i].architecture, pick.contexts[i].key.hash()));
+      Explanation explanation{&pick.contexts[i], &pick.choices[i], {}, {}, {}};
+      if (trials)
+        explanation.conclusion =
+            require(trials->conclusion(request.kernel, pick.contexts[i].architecture, pick.contexts[i].key.hash()));
       explanation.evidence_differences = evidence_differences(pick.contexts[i], pick.choices[i]);
+      explanation.on_remotes = unseen_on_remotes(pick.contexts[i], pick.choices[i], variants);
       if (options.json)
         all.push_back(to_json(explanation));
       else

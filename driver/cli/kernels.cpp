@@ -23,6 +23,18 @@ store::VariantStore open_variants(const KernelRequest& request) {
   return require(store::VariantStore::open_without_git(request.project_dir, request.build_dir));
 }
 
+std::optional<store::TrialStore> recorded_trials(const store::VariantStore& variants) {
+  const fs::path file = variants.state_folder() / "trials.sqlite";
+  std::error_code error;
+  if (!fs::exists(file, error)) return std::nullopt;
+  auto trials = store::TrialStore::open(file);
+  if (trials) return std::move(*trials);
+  fmt::print(stderr, "kagent: {}\n", util::clean(trials.error().message));
+  if (!trials.error().fix.empty()) fmt::print(stderr, "  fix: {}\n", util::clean(trials.error().fix));
+  fmt::print(stderr, "  until then nothing is told of trials\n");
+  return std::nullopt;
+}
+
 fs::path find_runtime(const fs::path& given) {
   if (!given.empty()) {
     if (fs::exists(given)) return fs::absolute(given);

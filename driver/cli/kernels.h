@@ -2,11 +2,13 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/command.h"
 #include "loop/tuning.h"
+#include "store/trial_store.h"
 #include "store/variant_store.h"
 #include "values/kernel_request.h"
 #include "values/progress.h"
@@ -15,6 +17,10 @@ namespace kagent::cli {
 
 // The variants of a request's project. Where git refuses, the build goes on as without git, after a warning.
 store::VariantStore open_variants(const KernelRequest& request);
+
+// The trials on record beside the variants; nothing where there are none, or where they cannot be read, which is said:
+// looking works where nothing can be written.
+std::optional<store::TrialStore> recorded_trials(const store::VariantStore& variants);
 
 // libkagent_runner.a: as given, or beside this program, as installed or in the build tree. Throws UserError.
 std::filesystem::path find_runtime(const std::filesystem::path& given);

@@ -62,8 +62,8 @@ void tune(const build_step::KernelContext& context, store::VariantStore& variant
   } catch (const UserError& error) {
     problem = {error.what(), error.fix()};
   }
-  progress->on_event(Warning{fmt::format("{} is not tuned, the baseline is built: {}\n  fix: {}",
-                                         context.request.kernel, problem.message, problem.fix)});
+  const std::string fix = problem.fix.empty() ? "" : "\n  fix: " + problem.fix;
+  progress->on_event(Warning{fmt::format("{} is not tuned now: {}{}", context.request.kernel, problem.message, fix)});
 }
 
 int pick(const PickOptions& options) {

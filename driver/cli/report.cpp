@@ -30,8 +30,9 @@ struct ReportOptions {
 std::vector<report::KernelReport> gather(const KernelRequest& request) {
   store::VariantStore variants = open_variants(request);
   const build_step::Pick pick = require(build_step::pick(request, variants));
-  auto trials = require(store::TrialStore::open(variants.state_folder() / "trials.sqlite"));
-  const auto recent = require(trials.recent(request.kernel, std::numeric_limits<int>::max()));
+  std::vector<Trial> recent;
+  if (const auto trials = recorded_trials(variants))
+    recent = require(trials->recent(request.kernel, std::numeric_limits<int>::max()));
   std::vector<report::KernelReport> reports;
   for (const Choice& choice : pick.choices) {
     report::KernelReport one{request.kernel, request.target, choice.architecture, choice, {}, {}, {}};
