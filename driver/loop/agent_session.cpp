@@ -131,6 +131,7 @@ void AgentSession::open(const SessionLimits& limits) {
     record_->key = context_.key.hash();
     record_->started = util::utc_now();
     record_->limits = limits;
+    record_->best_after_round = {best_ratio(history_)};
     const Choice choice = selection::choose(require(build_step::selection_inputs(context_, variants_)));
     if (choice.variant) record_->accepted_ratio = choice.variant->evidence.against_baseline.ratio;
   }
@@ -315,8 +316,8 @@ void AgentSession::close_round(const History& history, const SubmitReport& repor
   std::vector<Trial> taught;
   for (const SubmissionResult& result : report.results)
     if (result.trial) taught.push_back(result.tuned ? *result.tuned : *result.trial);
-  keep_lessons(options_.bench.state_folder, taught, from.ratio, bottlenecks ? pattern_of(*bottlenecks) : "unknown",
-               features_of(context_.spec));
+  keep_lessons(options_.bench.state_folder, taught, from.ratio,
+               bottlenecks ? pattern_of(*bottlenecks) : kUnknownPattern, features_of(context_.spec));
   if (auto reason = loop::reason_to_stop(rule_of(*record_, context_.spec), state_of(*record_)))
     record_->stopped = *reason;
 }
@@ -325,7 +326,8 @@ TuningResult AgentSession::finish() {
   if (!record_) demand_open();
   TuningResult result;
   result.trials = record_->trials;
-  result.reason = record_->stopped.empty() ? fmt::format("finished by the agent after {} rounds", record_->rounds_done)
+  result.reason = record_->stopped.empty() ? fmt::format("finished by the agent after {} round{}", record_->rounds_done,
+                                                         record_->rounds_done == 1 ? "" : "s")
                                            : record_->stopped;
   if (!record_->accepted.empty()) {
     auto variant = variants_.find(record_->accepted.back());

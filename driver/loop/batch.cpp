@@ -29,8 +29,7 @@ std::vector<Evaluated> BatchRunner::run(std::vector<Candidate> candidates) {
   race_verified(evaluated);
   std::erase_if(evaluated, [](const Evaluated& one) { return one.trial.outcome == Outcome::ok && !one.trial.score; });
   for (Evaluated& one : evaluated) {
-    const Trial* parent = one.trial.candidate.parent.empty() ? nullptr : history_.find(one.trial.candidate.parent);
-    one.trial.reflection = reflect(one.trial, parent && parent->score ? *parent->score : 1);
+    one.trial.reflection = reflect(one.trial, history_.ratio_before(one.trial.candidate));
     require(history_.add(one));
   }
   return evaluated;

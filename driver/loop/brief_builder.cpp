@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <set>
 
+#include <fmt/core.h>
+
 #include "loop/analysis.h"
 #include "loop/experience.h"
 #include "store/profile_record.h"
+#include "toolchain/machine.h"
 
 namespace kagent::loop {
 namespace {
@@ -39,6 +42,20 @@ std::vector<CaseBest> best_of(const BriefInput& input) {
   return cases;
 }
 
+// The machine that measured, with its caches as far as they are known here.
+std::string with_caches(const std::string& device, Language language, const std::filesystem::path& baseline_profile) {
+  std::string caches;
+  if (language == Language::cuda) {
+    constexpr double kMiB = 1024.0 * 1024;
+    const auto record = store::read_profile(baseline_profile);
+    if (record && record->device.l2_bytes > 0)
+      caches = fmt::format("{:.4g} MiB L2", static_cast<double>(record->device.l2_bytes) / kMiB);
+  } else if (device == toolchain::machine_description()) {
+    caches = toolchain::cache_description();
+  }
+  return caches.empty() ? device : device + ", caches: " + caches;
+}
+
 }  // namespace
 
 Brief build_brief(const BriefInput& input, ParentSource parent, std::optional<ParentSource> second) {
@@ -46,7 +63,6 @@ Brief build_brief(const BriefInput& input, ParentSource parent, std::optional<Pa
   Brief brief;
   brief.language = context.request.language;
   brief.architecture = context.architecture;
-  brief.device = input.device;
   brief.flags = input.flags;
   brief.round = input.round;
   brief.rounds = input.rounds;
@@ -54,6 +70,8 @@ Brief build_brief(const BriefInput& input, ParentSource parent, std::optional<Pa
   const std::vector<CaseTimes>& times = trial && !trial->cases.empty() ? trial->cases : input.baseline_times;
   const auto profile =
       store::profile_file(input.state_folder, context.request.kernel, context.architecture, parent.hash);
+  brief.device = with_caches(input.device, brief.language,
+                             store::profile_file(input.state_folder, context.request.kernel, context.architecture, ""));
   auto bottlenecks = analyse(
       {context.spec, context.request.language, input.parent_binary, times, input.state_folder, input.device, profile});
   if (bottlenecks) {
@@ -62,7 +80,7 @@ Brief build_brief(const BriefInput& input, ParentSource parent, std::optional<Pa
   }
   brief.cases = best_of(input);
   brief.lessons = relevant_lessons(input.lessons, context.architecture, features_of(context.spec),
-                                   pattern_of(brief.bottlenecks), context.request.kernel, kMostLessons);
+                                   pattern_of(brief.bottlenecks), input.history, kMostLessons);
   brief.parent = std::move(parent);
   brief.second_parent = std::move(second);
   return brief;

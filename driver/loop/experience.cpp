@@ -2,6 +2,7 @@
 #include "loop/experience.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/core.h>
 
@@ -46,6 +47,10 @@ double relevance(const Lesson& lesson, const std::string& architecture, const st
   return (lesson.architecture == architecture ? 2 : 0) + (lesson.pattern == pattern ? 2 : 0) + shared / all;
 }
 
+std::string origin_of(const Trial& trial) {
+  return trial.kernel + " " + trial.candidate_hash.substr(0, 12);
+}
+
 }  // namespace
 
 std::string pattern_of(const std::vector<Bottleneck>& bottlenecks) {
@@ -57,8 +62,8 @@ std::string pattern_of(const std::vector<Bottleneck>& bottlenecks) {
     if (!slowest || one.time_ns > slowest->time_ns) slowest = &one;
   }
   if (costliest) return costliest->name;
-  if (slowest && !slowest->limited_by.empty()) return slowest->limited_by;
-  return "unknown";
+  if (slowest && !slowest->limited_by.empty() && slowest->limited_by != "not known") return slowest->limited_by;
+  return kUnknownPattern;
 }
 
 std::optional<Lesson> lesson_of(const Trial& trial, double parent_ratio, const std::string& pattern,
@@ -72,16 +77,18 @@ std::optional<Lesson> lesson_of(const Trial& trial, double parent_ratio, const s
   if (trial.score && parent_ratio > 0) lesson.effect = *trial.score / parent_ratio;
   lesson.architecture = trial.architecture;
   lesson.features = features;
-  lesson.from = trial.kernel + " " + trial.candidate_hash.substr(0, 12);
+  lesson.from = origin_of(trial);
   return lesson;
 }
 
 std::vector<Lesson> relevant_lessons(const std::vector<Lesson>& all, const std::string& architecture,
                                      const std::vector<std::string>& features, const std::string& pattern,
-                                     const std::string& kernel, std::size_t most) {
+                                     const std::vector<Trial>& history, std::size_t most) {
+  std::set<std::string> known;
+  for (const Trial& trial : history) known.insert(origin_of(trial));
   std::vector<Lesson> chosen;
   for (const Lesson& lesson : all)
-    if (!lesson.from.starts_with(kernel + " ")) chosen.push_back(lesson);
+    if (!known.contains(lesson.from)) chosen.push_back(lesson);
   std::ranges::stable_sort(chosen, [&](const Lesson& a, const Lesson& b) {
     return relevance(a, architecture, features, pattern) > relevance(b, architecture, features, pattern);
   });
@@ -93,7 +100,8 @@ Forecast forecast(const std::vector<bool>& own, const std::vector<Lesson>& lesso
   double successes = 0, failures = 0;
   for (const bool faster : own) (faster ? successes : failures) += 1;
   for (const Lesson& lesson : lessons)
-    if (lesson.pattern == pattern) (succeeded(lesson) ? successes : failures) += kForeignWeight;
+    if (lesson.pattern == pattern && pattern != kUnknownPattern)
+      (succeeded(lesson) ? successes : failures) += kForeignWeight;
   Forecast result;
   result.chance = (successes + 1) / (successes + failures + 2);
   result.answers = static_cast<int>(successes + failures);

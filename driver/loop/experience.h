@@ -11,8 +11,10 @@
 
 namespace kagent::loop {
 
+inline constexpr const char* kUnknownPattern = "unknown";
+
 // What the profile says first, as lessons are filed under: the costliest pattern, else what limits the slowest case;
-// "unknown" where it says nothing.
+// kUnknownPattern where it says nothing.
 std::string pattern_of(const std::vector<Bottleneck>& bottlenecks);
 
 // What a finished trial of a proposer that writes code taught; nothing for one that only tried numbers, or that failed
@@ -21,11 +23,11 @@ std::optional<Lesson> lesson_of(const Trial& trial, double parent_ratio, const s
                                 const std::vector<std::string>& features);
 
 // Those that fit best, successes and failures: of this architecture before others, with the pattern, with the same
-// features; newer ones first among equals. At most `most`. `kernel` is this one's name: its own trials are in the
-// history already and left out.
+// features; newer ones first among equals. At most `most`. What is in the history, which holds for the kernel as it is
+// now, is left out.
 std::vector<Lesson> relevant_lessons(const std::vector<Lesson>& all, const std::string& architecture,
                                      const std::vector<std::string>& features, const std::string& pattern,
-                                     const std::string& kernel, std::size_t most);
+                                     const std::vector<Trial>& history, std::size_t most);
 
 // How likely another answer is to bring something faster, from what became of the earlier ones.
 struct Forecast {
@@ -35,7 +37,7 @@ struct Forecast {
   std::string text;     // why, for people
 };
 // `own`: in this run, in order, whether each candidate was faster than its parent. `lessons`: relevant ones of other
-// kernels.
+// kernels and earlier runs; they count against the same pattern, if it is known.
 Forecast forecast(const std::vector<bool>& own, const std::vector<Lesson>& lessons, const std::string& pattern);
 
 }  // namespace kagent::loop

@@ -88,6 +88,7 @@ bool Finalists::judge(const Trial& trial) {
     require(history_.conclude(hash, finalist.trial.outcome, finalist.trial.detail));
     return false;
   }
+  finalist.trial.candidate.usage = history_.usage_of(trial.candidate);
   JudgedFinalist judged =
       require(judge_finalist(bench_, run_.variants, incumbent_, finalist, measuring(run_, bench_), run_.progress));
   if (judged.interrupted) return true;

@@ -3,9 +3,17 @@
 
 #include <algorithm>
 
+#include "loop/numeric.h"
 #include "util/text.h"
 
 namespace kagent::loop {
+
+double best_ratio(const std::vector<Trial>& trials) {
+  double best = 1;
+  for (const Trial& trial : trials)
+    if (trial.score) best = std::min(best, *trial.score);
+  return best;
+}
 
 Result<History> History::read(store::TrialStore& store, const std::string& kernel, const std::string& architecture,
                               const std::string& key) {
@@ -14,13 +22,6 @@ Result<History> History::read(store::TrialStore& store, const std::string& kerne
   if (!trials) return std::unexpected(trials.error());
   history.trials_ = std::move(*trials);
   return history;
-}
-
-double History::best_ratio() const {
-  double best = 1;
-  for (const Trial& trial : trials_)
-    if (trial.score) best = std::min(best, *trial.score);
-  return best;
 }
 
 std::map<std::string, Trial> History::known_objects(const Binary& baseline) const {
@@ -37,6 +38,29 @@ std::map<std::string, Trial> History::known_objects(const Binary& baseline) cons
 const Trial* History::find(const std::string& candidate_hash) const {
   const auto found = std::ranges::find(trials_, candidate_hash, &Trial::candidate_hash);
   return found == trials_.end() ? nullptr : &*found;
+}
+
+const Candidate& History::as_written(const Candidate& candidate) const {
+  const auto found =
+      std::ranges::find_if(trials_, [&](const Trial& trial) { return same_family(trial.candidate, candidate); });
+  return found == trials_.end() ? candidate : found->candidate;
+}
+
+double History::ratio_before(const Candidate& candidate) const {
+  const Trial* parent = find(as_written(candidate).parent);
+  return parent && parent->score ? *parent->score : 1;
+}
+
+Usage History::usage_of(const Candidate& candidate) const {
+  const Candidate& written = as_written(candidate);
+  if (written.hypothesis.empty()) return written.usage;
+  // Corrections keep what was tried and why.
+  Usage usage;
+  for (const Trial& trial : trials_)
+    if (trial.candidate.hypothesis == written.hypothesis && trial.candidate.change == written.change &&
+        trial.candidate.parent == written.parent)
+      usage += trial.candidate.usage;
+  return usage;
 }
 
 const std::string* History::source_of(const std::string& candidate_hash) const {

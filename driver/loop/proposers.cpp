@@ -5,6 +5,7 @@
 
 #include "proposer/model/config.h"
 #include "proposer/model/models.h"
+#include "proposer/model/record.h"
 
 namespace kagent::loop {
 namespace {
@@ -39,6 +40,23 @@ Result<RoleModels> models_of(const ProposerChoice& choice) {
 }
 
 }  // namespace
+
+std::filesystem::path exchanges_folder(const std::filesystem::path& state_folder, const std::string& kernel,
+                                       const std::string& architecture) {
+  return state_folder / "candidates" / kernel / architecture / "exchanges";
+}
+
+std::map<std::string, Usage> recorded_usage(const std::filesystem::path& exchanges) {
+  std::map<std::string, Usage> usage;
+  std::error_code ignored;
+  for (const auto& run : std::filesystem::directory_iterator(exchanges, ignored)) {
+    const auto recorded = proposer::model::read_exchanges(run.path());
+    if (!recorded) continue;
+    for (const proposer::model::Exchange& one : *recorded)
+      usage[one.role] += one.result ? one.result->usage : one.result.error().usage;
+  }
+  return usage;
+}
 
 Proposers make_proposers(const ProposerChoice& choice, const proposer::model::GiveUp& give_up) {
   Proposers result;

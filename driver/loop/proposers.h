@@ -30,6 +30,14 @@ struct Proposers {
   std::string alone_because;                           // why, where another one was asked for: one line
 };
 
+// Where the exchanges with models of all runs of a kernel are recorded, a folder each.
+std::filesystem::path exchanges_folder(const std::filesystem::path& state_folder, const std::string& kernel,
+                                       const std::string& architecture);
+
+// What models used in all runs recorded there, a role each: also for answers that brought no candidate. Records that
+// cannot be read are left out.
+std::map<std::string, Usage> recorded_usage(const std::filesystem::path& exchanges);
+
 // Never fails: what cannot be had leaves the search alone, with the reason.
 Proposers make_proposers(const ProposerChoice& choice, const proposer::model::GiveUp& give_up);
 

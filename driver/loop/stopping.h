@@ -28,7 +28,7 @@ struct StoppingRule {
 struct RunState {
   int rounds_done = 0;  // this run's and, for a continued run, those on record
   std::chrono::duration<double> elapsed{0};
-  std::vector<double> best_after_round;  // time of the best over the baseline's, after each round of this run
+  std::vector<double> best_after_round;  // time of the best over the baseline's: before this run, after each round
   std::vector<bool> failed;              // every trial of this run, in order: whether it failed before measuring
   bool space_exhausted = false;          // nothing is left to try
   bool has_space = true;                 // there was something for the search: the spec has tunables

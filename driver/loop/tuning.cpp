@@ -100,8 +100,7 @@ class Run {
     choice.preview_only = previewing_;
     std::string now = util::utc_now();
     std::erase(now, ':');
-    choice.exchanges =
-        run_.options.bench.state_folder / "candidates" / kernel_ / run_.context.architecture / "exchanges" / now;
+    choice.exchanges = exchanges_folder(run_.options.bench.state_folder, kernel_, run_.context.architecture) / now;
     return choice;
   }
 
@@ -111,6 +110,7 @@ class Run {
     // A run that was cut short goes on with the rounds that it had left; after a conclusion all rounds are new.
     const int fresh = on_record - (before ? before->trials : 0);
     state_.rounds_done = std::clamp(fresh, 0, options.rounds * options.width) / std::max(1, options.width);
+    state_.best_after_round = {history_->best_ratio()};
     rule_.rounds = options.rounds;
     rule_.time_budget = options.time_budget;
     rule_.goal_roofline = run_.context.spec.goal.roofline;
@@ -121,7 +121,7 @@ class Run {
     started.architecture = run_.context.architecture;
     started.proposer = options.proposer.name;
     started.rounds = options.rounds;
-    started.width = options.width;
+    started.width = options.population > 0 ? options.population : options.width;
     started.time_budget = options.time_budget;
     started.trials_on_record = on_record;
     run_.progress.on_event(started);

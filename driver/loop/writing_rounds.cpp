@@ -5,6 +5,7 @@
 #include <chrono>
 #include <future>
 #include <iterator>
+#include <map>
 #include <thread>
 #include <utility>
 
@@ -95,7 +96,7 @@ std::optional<std::string> WritingRounds::reason_to_skip(const RunState& state) 
   }
   if (std::exchange(pause_, false)) return "";
   const auto lessons = relevant_lessons(known_lessons(run_.options.bench.state_folder), run_.context.architecture,
-                                        features_of(run_.context.spec), pattern_, run_.context.request.kernel, 40);
+                                        features_of(run_.context.spec), pattern_, history_.trials(), 40);
   const Forecast hope = forecast(faster_, lessons, pattern_);
   if (!hope.wasted || skipped_ >= kSkipsInARow) {
     skipped_ = 0;
@@ -132,8 +133,15 @@ std::vector<WritingRounds::Request> WritingRounds::requests(int number) {
   const std::uint64_t seed = std::hash<std::string>{}(run_.context.key.hash()) + static_cast<std::uint64_t>(number);
   std::vector<Request> made;
   if (run_.options.population > 0) {
-    for (Archive::Mating& mating : archive.generation(static_cast<std::size_t>(run_.options.population), seed))
-      made.push_back({brief(number, std::move(mating.parent), std::move(mating.second)), history_.trials(), 1, seed});
+    // Matings of the same parents are one question, so that what is proposed second differs from what was first.
+    std::map<std::pair<std::string, std::string>, std::size_t> known;
+    for (Archive::Mating& mating : archive.generation(static_cast<std::size_t>(run_.options.population), seed)) {
+      const auto parents = std::pair(mating.parent.hash, mating.second ? mating.second->hash : "");
+      const auto [place, is_new] = known.emplace(parents, made.size());
+      if (is_new)
+        made.push_back({brief(number, std::move(mating.parent), std::move(mating.second)), history_.trials(), 0, seed});
+      ++made[place->second].width;
+    }
     return made;
   }
   constexpr int kDiverseEvery = 3;
@@ -193,6 +201,11 @@ void WritingRounds::note_answers(const proposer::WritingRecord& record) {
 void WritingRounds::note_trouble() {
   const auto& error = proposers_.writing->record().error;
   if (!error || error->kind == proposer::model::ChatErrorKind::cancelled) return;
+  if (error->kind == proposer::model::ChatErrorKind::budget) {
+    over_ = true;
+    spent_ = error->message;
+    return;
+  }
   ++troubles_;
   over_ = !is_transient(error->kind) || troubles_ >= kMostTroubles;
   pause_ = !over_;
@@ -201,22 +214,34 @@ void WritingRounds::note_trouble() {
                   over_ ? "the search goes on alone" : "the next round is the search's, then it is asked again")});
 }
 
-// One repair each, all on a thread of their own; the search goes on meanwhile.
-std::vector<Evaluated> WritingRounds::repair(const std::vector<Evaluated>& failed, const Request& request,
-                                             std::vector<Evaluated>& finished) {
+// One repair each, all on a thread of their own; the search goes on meanwhile. What nobody repaired has failed for
+// good.
+std::vector<Evaluated> WritingRounds::repair(std::vector<Evaluated> failed, const std::vector<Request>& requests,
+                                             std::vector<Evaluated>& finished, std::vector<Evaluated>& given_up) {
   auto answers = std::async(std::launch::async, [&] {
-    std::vector<Candidate> repaired;
-    for (const Evaluated& one : failed) {
+    std::vector<std::optional<Candidate>> repaired(failed.size());
+    for (std::size_t i = 0; i < failed.size(); ++i) {
+      const Evaluated& one = failed[i];
       const FailedCandidate asked{one.trial.candidate, one.trial.outcome,
                                   one.diagnostics.empty() ? one.trial.detail : one.diagnostics};
+      const auto of = std::ranges::find_if(
+          requests, [&](const Request& request) { return request.brief.parent.hash == one.trial.candidate.parent; });
+      const Request& request = of == requests.end() ? requests.front() : *of;
       auto answer = proposers_.writing->repair(request.proposal(run_.context.spec), asked);
       if (!answer) break;
-      if (*answer) repaired.push_back(std::move(**answer));
+      repaired[i] = std::move(*answer);
     }
     return repaired;
   });
   while (answers.wait_for(std::chrono::seconds(0)) != std::future_status::ready) measure_meanwhile(finished);
-  std::vector<Candidate> repaired = answers.get();
+  std::vector<Candidate> repaired;
+  std::vector<std::optional<Candidate>> all = answers.get();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i])
+      repaired.push_back(*std::move(all[i]));
+    else
+      given_up.push_back(std::move(failed[i]));
+  }
   note_trouble();
   return repaired.empty() ? std::vector<Evaluated>{} : batches_.run(std::move(repaired));
 }
@@ -242,9 +267,7 @@ std::vector<Evaluated> WritingRounds::round(int number, RunState& state) {
       std::ranges::move(failed, std::back_inserter(written));
       break;
     }
-    tried = repair(failed, asked.front(), finished);
-    // What nobody repaired has failed for good.
-    for (std::size_t i = tried.size(); i < failed.size(); ++i) written.push_back(failed[i]);
+    tried = repair(std::move(failed), asked, finished, written);
   }
   for (Evaluated& one : written) {
     for (Evaluated& point : batches_.tune_own(one, run_.options.width)) {
@@ -259,8 +282,7 @@ std::vector<Evaluated> WritingRounds::round(int number, RunState& state) {
 void WritingRounds::reflect_on(const std::vector<Evaluated>& written, RunState& state) {
   constexpr double kFaster = 0.99;
   for (const Evaluated& one : written) {
-    const Trial* parent = one.trial.candidate.parent.empty() ? nullptr : history_.find(one.trial.candidate.parent);
-    const double before = parent && parent->score ? *parent->score : 1;
+    const double before = history_.ratio_before(one.trial.candidate);
     faster_.push_back(one.trial.score && *one.trial.score < before * kFaster);
     state.written_failed.push_back(!one.trial.score.has_value());
     answers_.compiled += static_cast<int>(has_compiled(one.trial.outcome));
@@ -273,6 +295,7 @@ void WritingRounds::reflect_on(const std::vector<Evaluated>& written, RunState& 
   }
   run_.progress.on_event(Answered{answers_});
   state.answers += answers_;
+  state.spent = spent_;
   if (!proposers_.budget) return;
   state.usage = proposers_.budget->used();
   if (std::string why; proposers_.budget->exhausted(&why)) state.spent = why;

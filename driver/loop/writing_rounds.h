@@ -7,6 +7,7 @@
 
 #include "loop/archive.h"
 #include "loop/batch.h"
+#include "loop/experience.h"
 #include "loop/finalists.h"
 #include "loop/history.h"
 #include "loop/proposers.h"
@@ -42,8 +43,8 @@ class WritingRounds {
   Brief brief(int number, ParentSource parent, std::optional<ParentSource> second);
   std::vector<Candidate> ask(const std::vector<Request>& requests, std::vector<Evaluated>& finished);
   void measure_meanwhile(std::vector<Evaluated>& finished);
-  std::vector<Evaluated> repair(const std::vector<Evaluated>& failed, const Request& request,
-                                std::vector<Evaluated>& finished);
+  std::vector<Evaluated> repair(std::vector<Evaluated> failed, const std::vector<Request>& requests,
+                                std::vector<Evaluated>& finished, std::vector<Evaluated>& given_up);
   void note_answers(const proposer::WritingRecord& record);
   void note_trouble();
   void reflect_on(const std::vector<Evaluated>& written, RunState& state);
@@ -55,11 +56,12 @@ class WritingRounds {
   Proposers& proposers_;
   std::vector<CaseTimes> baseline_times_;
   std::vector<bool> faster_;  // every written candidate of this run that was measured or failed for good
-  std::string pattern_ = "unknown";
+  std::string pattern_ = kUnknownPattern;
   AnswerCounts answers_;  // of this round
   int troubles_ = 0;      // of the provider
   int skipped_ = 0;       // rounds in a row that a forecast left out
   bool pause_ = false, over_ = false;
+  std::string spent_;  // which budget has too little left for the next question
 };
 
 }  // namespace kagent::loop

@@ -104,6 +104,13 @@ TEST_F(CommandRunTest, keeps_the_good_edit_and_survives_the_others) {
   EXPECT_EQ(result.answers.passed, 1);
   EXPECT_EQ(result.answers.lost, (std::map<std::string, int>{{"no_object", 1}}));
   EXPECT_EQ(observer_.all<Answered>().size(), 1u);
+  // The records have all of it, the answers that were lost too.
+  const build_step::KernelContext context = project.context();
+  const auto recorded =
+      recorded_usage(exchanges_folder(project.variants().state_folder(), "scale", context.architecture));
+  ASSERT_EQ(recorded.count("draft"), 1u);
+  EXPECT_EQ(recorded.at("draft").input_tokens, result.usage.at("draft").input_tokens);
+  EXPECT_EQ(recorded.at("draft").output_tokens, result.usage.at("draft").output_tokens);
 }
 
 TEST_F(CommandRunTest, a_replay_brings_the_same_candidates_without_the_program) {

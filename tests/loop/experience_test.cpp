@@ -15,7 +15,10 @@ TEST(Experience, files_lessons_under_the_costliest_pattern) {
   one.time_ns = 10;
   one.limited_by = "latency";
   two.time_ns = 5;
-  EXPECT_EQ(pattern_of({}), "unknown");
+  EXPECT_EQ(pattern_of({}), kUnknownPattern);
+  Bottleneck unclear;
+  unclear.limited_by = "not known";
+  EXPECT_EQ(pattern_of({unclear}), kUnknownPattern);
   EXPECT_EQ(pattern_of({one, two}), "latency");
   two.patterns = {{"bank-conflicts", 0.4, "", "", ""}, {"spills", 0.1, "", "", ""}};
   EXPECT_EQ(pattern_of({one, two}), "bank-conflicts");
@@ -42,13 +45,18 @@ TEST(Experience, learns_from_what_was_measured_and_from_what_was_wrong_but_not_f
   EXPECT_FALSE(lesson_of(trial, 0.5, "latency", {}));
 }
 
-TEST(Experience, offers_what_fits_best_from_other_kernels) {
+TEST(Experience, offers_what_fits_best_and_is_not_in_the_history) {
   const std::vector<Lesson> all{lesson("spills", "sm_80", 0.9, "norm 1"), lesson("latency", "sm_90", 0.7, "norm 2"),
-                                lesson("latency", "sm_90", 0.5, "softmax 3")};
-  const auto chosen = relevant_lessons(all, "sm_90", {"fp32"}, "latency", "softmax", 5);
-  ASSERT_EQ(chosen.size(), 2u);
+                                lesson("latency", "sm_90", 0.5, "softmax 3"),
+                                lesson("latency", "sm_90", 0.6, "softmax 4")};
+  Trial known;  // the other one was tried before the source was edited
+  known.kernel = "softmax";
+  known.candidate_hash = "3";
+  const auto chosen = relevant_lessons(all, "sm_90", {"fp32"}, "latency", {known}, 5);
+  ASSERT_EQ(chosen.size(), 3u);
   EXPECT_EQ(chosen[0].from, "norm 2");
-  EXPECT_EQ(relevant_lessons(all, "sm_90", {"fp32"}, "latency", "softmax", 1).size(), 1u);
+  EXPECT_EQ(chosen[1].from, "softmax 4");
+  EXPECT_EQ(relevant_lessons(all, "sm_90", {"fp32"}, "latency", {known}, 1).size(), 1u);
 }
 
 TEST(Experience, forecasts_nothing_from_nothing) {
@@ -71,6 +79,8 @@ TEST(Experience, counts_lessons_of_others_against_the_same_pattern_for_half) {
   std::vector<Lesson> failures(40, lesson("latency", "sm_90", 1.1, "norm 1"));
   EXPECT_TRUE(forecast({}, failures, "latency").wasted);
   EXPECT_FALSE(forecast({}, failures, "spills").wasted);
+  const std::vector<Lesson> unclear(40, lesson(kUnknownPattern, "sm_90", 1.1, "norm 1"));
+  EXPECT_FALSE(forecast({}, unclear, kUnknownPattern).wasted);
 }
 
 }  // namespace

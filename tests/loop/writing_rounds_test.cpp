@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loop/writing_rounds.h"
 
-#include <atomic>
-#include <deque>
 #include <thread>
 
 #include <gmock/gmock.h>
 
-#include "loop/planted_project.h"
-#include "loop/tuning.h"
+#include "loop/writing_rounds_fixture.h"
 #include "store/lesson_store.h"
-#include "store/trial_store.h"
 
 namespace kagent::loop {
 namespace {
@@ -19,106 +15,6 @@ using proposer::model::ChatError;
 using proposer::model::ChatErrorKind;
 using ::testing::Contains;
 using ::testing::HasSubstr;
-
-const std::function<bool()> kNever = [] { return false; };
-
-constexpr const char* kHead = "#include \"scale.h\"\n";
-constexpr const char* kFast =
-    "#include \"scale.h\"\n"
-    "void scale(const float* x, float* y, int n) { for (int i = 0; i < n; ++i) y[i] = 2 * x[i]; }\n";
-constexpr const char* kBroken =
-    "#include \"scale.h\"\nvoid scale(const float* x, float* y, int n) { for (int i = 0; i < n; ++i) y[i] = "
-    "undeclared(x[i]); }\n";
-
-Candidate written(const std::string& source) {
-  Candidate candidate;
-  candidate.source = source;
-  candidate.proposer = "fake";
-  candidate.hypothesis = "less work";
-  candidate.change = "another loop";
-  candidate.expected_speedup = 2;
-  return candidate;
-}
-
-// A fake: says what it is told to say.
-class FakeWritingProposer : public proposer::WritingProposer {
- public:
-  std::string name() const override { return "fake"; }
-  Result<std::vector<Candidate>> propose(const proposer::Proposal& proposal, int) override {
-    briefs.push_back(*proposal.brief);
-    ++asked;
-    if (before_answering) before_answering();
-    record_.error.reset();
-    if (error) {
-      record_.error = *error;
-      return failure("down");
-    }
-    if (answers.empty()) return std::vector<Candidate>{};
-    auto answer = answers.front();
-    answers.pop_front();
-    return answer;
-  }
-  Result<std::optional<Candidate>> repair(const proposer::Proposal&, const FailedCandidate& failed) override {
-    repaired.push_back(failed);
-    if (repairs.empty()) return std::nullopt;
-    Candidate next = repairs.front();
-    repairs.pop_front();
-    return next;
-  }
-  const proposer::WritingRecord& record() const override { return record_; }
-  proposer::model::ChatRequest preview(const proposer::Proposal&, int) const override { return {}; }
-
-  std::deque<std::vector<Candidate>> answers;
-  std::deque<Candidate> repairs;
-  std::optional<ChatError> error;
-  std::function<void()> before_answering;
-  std::atomic<int> asked{0};
-  std::vector<Brief> briefs;
-  std::vector<FailedCandidate> repaired;
-
- private:
-  proposer::WritingRecord record_;
-};
-
-class WritingRoundsTest : public ::testing::Test {
- protected:
-  WritingRoundsTest() : fake_(new FakeWritingProposer) {
-    options_.bench.runtime = KAGENT_RUNTIME;
-    options_.bench.state_folder = project_.variants().state_folder();
-    options_.bench.allow_unsandboxed = !util::sandbox_state().available;
-    options_.rounds = 1;
-    options_.width = 2;
-    options_.time_budget = std::chrono::seconds(300);
-    options_.proposer.name = "fake";
-    options_.proposers = [this](const ProposerChoice&, const proposer::model::GiveUp& give_up) {
-      give_up_ = give_up;
-      Proposers proposers;
-      proposers.writing.reset(fake_);
-      return proposers;
-    };
-  }
-  TuningResult run() {
-    store::VariantStore variants = project_.variants();
-    const build_step::KernelContext context = project_.context();
-    return require(tune(context, variants, options_, observer_, kNever));
-  }
-  std::vector<Trial> trials() {
-    auto store = require(store::TrialStore::open(options_.bench.state_folder / "trials.sqlite"));
-    const build_step::KernelContext context = project_.context();
-    return require(store.trials("scale", context.architecture, context.key.hash()));
-  }
-  std::vector<std::string> warnings() const {
-    std::vector<std::string> texts;
-    for (const Warning& one : observer_.all<Warning>()) texts.push_back(one.text);
-    return texts;
-  }
-
-  PlantedProject project_;
-  RecordingObserver observer_;
-  TuningOptions options_;
-  FakeWritingProposer* fake_;  // owned by the run
-  proposer::model::GiveUp give_up_;
-};
 
 TEST_F(WritingRoundsTest, a_written_candidate_is_kept_with_what_was_expected_and_measured) {
   fake_->answers = {{written(kFast)}};
@@ -161,6 +57,7 @@ TEST_F(WritingRoundsTest, the_search_measures_while_an_answer_is_waited_for) {
 }
 
 TEST_F(WritingRoundsTest, a_failure_is_given_back_at_most_twice_with_its_distilled_error) {
+  without_tunables();
   fake_->answers = {{written(kBroken)}};
   fake_->repairs = {written(std::string(kHead) + "void scale(const float* x, float* y, int n) "
                                                  "{ for (int i = 0; i < n; ++i) y[i] = 3 * x[i]; }\n"),
@@ -171,6 +68,41 @@ TEST_F(WritingRoundsTest, a_failure_is_given_back_at_most_twice_with_its_distill
   for (const Trial& trial : trials())
     if (trial.candidate.proposer == "fake") outcomes.push_back(trial.outcome);
   EXPECT_THAT(outcomes, testing::ElementsAre(Outcome::compile_failed, Outcome::wrong_result, Outcome::ok));
+  EXPECT_EQ(result.variant->evidence.usage.input_tokens, 300) << "the corrections are a part of what it cost";
+}
+
+TEST_F(WritingRoundsTest, what_nobody_corrects_is_what_failed) {
+  Candidate lost = written(std::string(kHead) +
+                           "void scale(const float* x, float* y, int n) "
+                           "{ for (int i = 0; i < n; ++i) y[i] = 5 * x[i]; }\n");
+  lost.change = "times five";
+  Candidate broken = written(kBroken);
+  broken.change = "no such function";
+  fake_->answers = {{lost, broken}};
+  fake_->loses = "times five";
+  fake_->repairs = {written(kFast)};
+  ASSERT_TRUE(run().variant);
+  const auto lessons =
+      require(require(store::LessonStore::open(options_.bench.state_folder / "trials.sqlite")).lessons(5));
+  std::vector<std::pair<std::string, Outcome>> learnt;
+  for (const Lesson& one : lessons) learnt.emplace_back(one.change, one.outcome);
+  EXPECT_THAT(learnt, testing::UnorderedElementsAre(testing::Pair("times five", Outcome::wrong_result),
+                                                    testing::Pair("another loop", Outcome::ok)));
+}
+
+TEST_F(WritingRoundsTest, a_population_asks_once_for_all_matings_of_the_same_parents) {
+  options_.population = 4;
+  options_.rounds = 2;
+  fake_->answers = {{written(kFast)}};
+  std::vector<std::pair<std::string, int>> asked;
+  fake_->before_answering = [&] { asked.emplace_back(fake_->briefs.back().parent.hash, fake_->widths.back()); };
+  ASSERT_TRUE(run().variant);
+  ASSERT_GE(asked.size(), 2u);
+  EXPECT_THAT(asked.front(), testing::Pair("", 4));
+  int second = 0;
+  for (std::size_t i = 1; i < asked.size(); ++i) second += asked[i].second;
+  EXPECT_EQ(second, 4);
+  EXPECT_NE(asked[1].first, "") << "the best of all is among the parents";
 }
 
 TEST_F(WritingRoundsTest, tunables_that_a_candidate_brings_are_searched_within_the_round) {
@@ -187,6 +119,7 @@ TEST_F(WritingRoundsTest, tunables_that_a_candidate_brings_are_searched_within_t
       "    y[i] = 2 * value;\n"
       "  }\n"
       "}\n");
+  without_tunables();
   candidate.own_tunables = {{"STEPS", {60, 30, 1}}};
   fake_->answers = {{candidate}};
   const TuningResult result = run();
@@ -197,6 +130,12 @@ TEST_F(WritingRoundsTest, tunables_that_a_candidate_brings_are_searched_within_t
     if (trial.candidate.tunables.contains("STEPS") && trial.score && *trial.score < best)
       best = *trial.score, steps = trial.candidate.tunables.at("STEPS");
   EXPECT_EQ(steps, 1);
+  // The idea is compared with what it was applied to, not with its own first values.
+  const auto lessons =
+      require(require(store::LessonStore::open(options_.bench.state_folder / "trials.sqlite")).lessons(5));
+  ASSERT_EQ(lessons.size(), 1u);
+  EXPECT_DOUBLE_EQ(lessons[0].effect, best);
+  EXPECT_EQ(result.variant->evidence.usage.input_tokens, 100);
 }
 
 TEST_F(WritingRoundsTest, a_provider_that_is_down_leaves_the_search_alone_and_says_so_once) {
@@ -209,6 +148,19 @@ TEST_F(WritingRoundsTest, a_provider_that_is_down_leaves_the_search_alone_and_sa
   for (const std::string& text : warnings()) told += text.find("the search goes on alone") != std::string::npos;
   EXPECT_EQ(told, 1);
   EXPECT_THAT(warnings(), Contains(HasSubstr("no such key")));
+}
+
+TEST_F(WritingRoundsTest, a_provider_that_may_come_back_is_asked_once_more_a_round_later) {
+  fake_->error = ChatError{.kind = ChatErrorKind::overloaded, .message = "try later"};
+  int asked = 0;
+  fake_->before_answering = [&] { ++asked; };
+  options_.rounds = 5;
+  const TuningResult result = run();
+  ASSERT_TRUE(result.variant) << result.reason;
+  EXPECT_EQ(result.variant->evidence.proposer, "search");
+  EXPECT_EQ(asked, 2);
+  EXPECT_THAT(warnings(), Contains(HasSubstr("the next round is the search's, then it is asked again")));
+  EXPECT_THAT(warnings(), Contains(HasSubstr("try later; the search goes on alone")));
 }
 
 TEST_F(WritingRoundsTest, what_cannot_be_configured_leaves_the_search_alone_and_says_why) {
