@@ -10,6 +10,7 @@
 #include "build_step/request.h"
 #include "cli/command.h"
 #include "cli/kernels.h"
+#include "cli/usage.h"
 #include "loop/interrupt.h"
 #include "report/progress.h"
 #include "report/wording.h"
@@ -50,17 +51,6 @@ void apply(const OptimizeOptions& options, loop::TuningOptions& tuning) {
   if (!options.money.empty()) tuning.proposer.settings["MONEY_BUDGET"] = options.money;
 }
 
-nlohmann::ordered_json to_json(const loop::UsageByRole& usage) {
-  auto roles = nlohmann::ordered_json::object();
-  for (const auto& [role, used] : usage)
-    roles[role] = {{"input_tokens", used.input_tokens},
-                   {"cached_tokens", used.cached_tokens},
-                   {"output_tokens", used.output_tokens},
-                   {"cost", used.cost},
-                   {"seconds", used.seconds}};
-  return roles;
-}
-
 nlohmann::ordered_json to_json(const AnswerCounts& counts) {
   return {{"asked", counts.asked},       {"read", counts.read},     {"applied", counts.applied},
           {"compiled", counts.compiled}, {"passed", counts.passed}, {"lost", counts.lost}};
@@ -72,11 +62,14 @@ nlohmann::ordered_json to_json(const PhaseTimes& times) {
           {"judging_s", times.judging.count()},     {"waiting_s", times.waiting.count()}};
 }
 
-void print(const loop::UsageByRole& usage) {
-  for (const auto& [role, used] : usage)
-    if (used.input_tokens + used.output_tokens > 0)
-      fmt::print("  {}: {} tokens read ({} of them cached), {} written, {:.4g} in cost, {:.0f} s of waiting\n", role,
-                 used.input_tokens, used.cached_tokens, used.output_tokens, used.cost, used.seconds);
+void demand_breeding(const loop::TuningOptions& tuning) {
+  const std::string& proposer = tuning.proposer.name;
+  if (tuning.population == 0 || (proposer != "search" && proposer != "agent")) return;
+  throw UserError(
+      "--population breeds what a proposer of code writes, and '" + proposer + "' writes none in this run",
+      proposer == "agent"
+          ? "an agent breeds with kagent agent brief --crossover, or --parent diverse; leave --population out"
+          : "name one with --proposer (model, openai, anthropic, command), or leave --population out");
 }
 
 int optimize(const OptimizeOptions& options) {
@@ -87,6 +80,7 @@ int optimize(const OptimizeOptions& options) {
     store::VariantStore variants = open_variants(request);
     loop::TuningOptions tuning = tuning_options(request, variants, find_runtime(options.runtime));
     apply(options, tuning);
+    demand_breeding(tuning);
     request.proposer = tuning.proposer.name;
     for (const BuildOutput& output : request.outputs) {
       if (output.is_dispatcher()) continue;
@@ -107,13 +101,13 @@ int optimize(const OptimizeOptions& options) {
                        {"variant", result.variant ? result.variant->reference : ""},
                        {"reason", result.reason},
                        {"trials", result.trials},
-                       {"usage", to_json(result.usage)},
+                       {"usage", usage_json(result.usage)},
                        {"answers", to_json(result.answers)},
                        {"times", to_json(result.times)}});
       if (!options.json)
         fmt::print("{} ({}, {}): {} ({})\n", request.kernel, request.target, context.architecture,
                    result.variant ? result.variant->reference : "no improvement, what was there stays", result.reason);
-      if (!options.json) print(result.usage);
+      if (!options.json) fmt::print("{}", usage_text(result.usage));
       if (!options.json && result.answers.asked > 0) fmt::print("  {}\n", report::answers_text(result.answers));
       if (result.interrupted) return kInterrupted;
     }
@@ -130,7 +124,8 @@ void add_optimize(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("optimize", "Look for faster versions of a kernel, and keep what is proven");
   command->add_option("kernel", options->kernel, "Name of the kernel; all of the build tree if left out");
   add_build_option(*command, options->build);
-  command->add_option("--rounds", options->rounds, "Rounds of this run")->check(CLI::Range(1, 10'000));
+  CLI::Option* rounds =
+      command->add_option("--rounds", options->rounds, "Rounds of this run")->check(CLI::Range(1, 10'000));
   command->add_option("--width", options->width, "Candidates a round")->check(CLI::Range(1, 1'000));
   command->add_option("--time-budget", options->budget_s, "Seconds")->check(CLI::Range(1, 1'000'000));
   command->add_option("--min-gain", options->min_gain, "Share of time that counts as faster")
@@ -139,11 +134,14 @@ void add_optimize(CLI::App& app, Action& action) {
       ->check(CLI::IsMember(std::vector<std::string>(std::begin(kProposers), std::end(kProposers))));
   command->add_option("--replay", options->replay, "Answer from the exchanges recorded below this folder")
       ->check(CLI::ExistingDirectory);
-  command
-      ->add_option("--population", options->population,
-                   "Breed each round of what writes code from so many matings of what passed")
-      ->check(CLI::Range(1, 1'000));
-  command->add_option("--generations", options->generations, "Rounds, of a population")->check(CLI::Range(1, 10'000));
+  CLI::Option* population = command
+                                ->add_option("--population", options->population,
+                                             "Breed each round of what writes code from so many matings of what passed")
+                                ->check(CLI::Range(1, 1'000));
+  command->add_option("--generations", options->generations, "Rounds, of a population")
+      ->check(CLI::Range(1, 10'000))
+      ->needs(population)
+      ->excludes(rounds);
   command->add_option("--goal-speedup", options->goal_speedup, "Over the baseline: enough")
       ->check(CLI::Range(1.0, 1e6));
   command->add_option("--token-budget", options->tokens, "Tokens that models may read and write together");

@@ -10,7 +10,9 @@
 #include "build_step/request.h"
 #include "cli/command.h"
 #include "cli/kernels.h"
+#include "cli/usage.h"
 #include "cli/variants.h"
+#include "loop/proposers.h"
 #include "report/html.h"
 #include "report/text_table.h"
 #include "store/trial_store.h"
@@ -38,10 +40,9 @@ std::vector<report::KernelReport> gather(const KernelRequest& request) {
     report::KernelReport one{request.kernel, request.target, choice.architecture, choice, {}, {}, {}};
     one.generations = all_variants(variants, request.kernel, choice.architecture);
     for (const Trial& trial : recent)
-      if (trial.architecture == choice.architecture) {
-        ++one.outcomes[trial.outcome];
-        if (!trial.candidate.role.empty()) one.usage[trial.candidate.role] += trial.candidate.usage;
-      }
+      if (trial.architecture == choice.architecture) ++one.outcomes[trial.outcome];
+    one.usage =
+        loop::recorded_usage(loop::exchanges_folder(variants.state_folder(), request.kernel, choice.architecture));
     reports.push_back(std::move(one));
   }
   return reports;
@@ -82,13 +83,7 @@ nlohmann::ordered_json to_json(const report::KernelReport& one) {
   for (const Variant& variant : one.generations) root["generations"].push_back(variant.reference);
   root["trials"] = nlohmann::ordered_json::object();
   for (const auto& [outcome, count] : one.outcomes) root["trials"][std::string(name(outcome))] = count;
-  root["usage"] = nlohmann::ordered_json::object();
-  for (const auto& [role, used] : one.usage)
-    root["usage"][role] = {{"input_tokens", used.input_tokens},
-                           {"cached_tokens", used.cached_tokens},
-                           {"output_tokens", used.output_tokens},
-                           {"cost", used.cost},
-                           {"seconds", used.seconds}};
+  root["usage"] = usage_json(one.usage);
   return root;
 }
 
@@ -106,6 +101,9 @@ int report(const ReportOptions& options) {
     fmt::print("{}\n", lines.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
   } else {
     fmt::print("{}", table(reports));
+    for (const report::KernelReport& one : reports)
+      if (const std::string used = usage_text(one.usage); !used.empty())
+        fmt::print("models for {} ({}):\n{}", one.kernel, one.architecture, used);
     if (!options.html.empty()) fmt::print("written: {}\n", options.html.string());
   }
   return kDone;

@@ -29,11 +29,12 @@ std::string tunables_text(const TunableValues& tunables) {
   return text;
 }
 
-std::string trial_text(const Trial& trial) {
+// `told` is what is printed below it: a detail that begins it is not said twice.
+std::string trial_text(const Trial& trial, const std::string& told = {}) {
   std::string text = fmt::format("{} {}", short_hash(trial.candidate_hash), name(trial.outcome));
   if (trial.score) text += fmt::format(", {:.3f}x over the baseline in racing", 1 / *trial.score);
   text += tunables_text(trial.candidate.tunables) + "\n";
-  if (!trial.detail.empty()) text += "    " + util::clean(trial.detail, 500) + "\n";
+  if (!trial.detail.empty() && !told.starts_with(trial.detail)) text += "    " + util::clean(trial.detail, 500) + "\n";
   if (!trial.reflection.empty()) text += "    " + util::clean(trial.reflection, 500) + "\n";
   for (const CaseTimes& one : trial.cases) {
     const auto times = report::times_text({one.baseline_ns, one.candidate_ns});
@@ -122,7 +123,7 @@ std::string report_text(const loop::AgentSession& session, const loop::SubmitRep
       text += "not tried\n" + indented(result.problem);
       continue;
     }
-    text += trial_text(*result.trial) + indented(result.diagnostics);
+    text += trial_text(*result.trial, result.diagnostics) + indented(result.diagnostics);
     if (result.tuned_trials > 0) text += fmt::format("  tunables: {} more values tried\n", result.tuned_trials);
     if (result.tuned) text += "  best values: " + trial_text(*result.tuned);
   }
