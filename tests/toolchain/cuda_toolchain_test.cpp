@@ -228,5 +228,19 @@ TEST_F(CudaToolchain, names_the_release_of_nvcc) {
   EXPECT_THAT(make_cuda_toolchain(options_)->compiler(), testing::MatchesRegex("nvcc [0-9.]+"));
 }
 
+TEST_F(CudaToolchain, takes_headers_of_a_host_compiler_that_is_installed_elsewhere_for_the_systems) {
+  const fs::path prefix = folder_.path() / "opt/host", compiler = prefix / "bin/g++";
+  write(prefix / "headers/my_limits.h", "");
+  write(compiler, "#!/bin/sh\nexec /usr/bin/g++ -idirafter '" + (prefix / "headers").string() + "' \"$@\"\n");
+  fs::permissions(compiler, fs::perms::owner_all);
+  write(project() / "include/tile.h", "#include <my_limits.h>\n#include <cuda_fp16.h>\n");
+  write(options_.source, "#include <tile.h>\n");
+  options_.command.options.insert(options_.command.options.end(),
+                                  {"-ccbin=" + compiler.string(), "-I" + (project() / "include").string()});
+  const auto headers = included_headers(options_.command, options_.source, {project(), build()});
+  ASSERT_TRUE(headers) << headers.error().message;
+  EXPECT_THAT(*headers, testing::ElementsAre(project() / "include/tile.h"));
+}
+
 }  // namespace
 }  // namespace kagent::toolchain
