@@ -134,5 +134,17 @@ TEST_F(AgentCommandsTest, a_public_client_library_of_the_protocol_can_use_it) {
   EXPECT_THAT(out, HasSubstr("spoke "));
 }
 
+TEST_F(AgentCommandsTest, a_population_that_nobody_breeds_is_refused_with_what_to_do_instead) {
+  Ran ran = kagent("optimize scale --population 3 --runtime '" KAGENT_RUNTIME "'");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("kagent agent brief --crossover"));
+  ran = kagent("optimize scale --population 3 --proposer search --runtime '" KAGENT_RUNTIME "'");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("'search' writes none"));
+  EXPECT_THAT(ran.err, HasSubstr("--proposer"));
+  EXPECT_EQ(kagent("optimize scale --generations 3").code, 2);
+  EXPECT_EQ(kagent("optimize scale --population 3 --generations 3 --rounds 2").code, 2);
+}
+
 }  // namespace
 }  // namespace kagent::loop
