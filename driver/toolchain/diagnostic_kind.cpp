@@ -131,7 +131,7 @@ std::string advice_for(DiagnosticKind kind) {
       return "static shared memory ends at 48 KiB: use less, or dynamic shared memory ('extern __shared__') with "
              "cudaFuncSetAttribute(..., cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)";
     case DiagnosticKind::unsupported:
-      return "this architecture, as the build compiles for it, does not have it; the flags cannot be changed, and "
+      return "this architecture does not have it, as the build compiles for it; the flags cannot be changed, and "
              "instructions such as wgmma or tcgen05 need code for one architecture alone (sm_90a, sm_100a)";
     case DiagnosticKind::undefined_symbol:
       return "the source is compiled and linked alone: define what it calls in it or in a header";
