@@ -46,6 +46,7 @@ double validity_of(const Trial& trial) {
       return 0.3;
     case Outcome::wrong_result:
     case Outcome::unstable:
+    case Outcome::sanitizer_error:
       return 0.5;
   }
   return 0;

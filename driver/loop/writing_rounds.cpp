@@ -47,6 +47,7 @@ bool is_repairable(Outcome outcome) {
     case Outcome::policy_violation:
     case Outcome::wrong_result:
     case Outcome::unstable:
+    case Outcome::sanitizer_error:
       return true;
     case Outcome::ok:
     case Outcome::duplicate:

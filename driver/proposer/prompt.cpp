@@ -128,6 +128,8 @@ std::string_view in_words(Outcome outcome) {
       return "Its results are wrong.";
     case Outcome::unstable:
       return "Its results differ from run to run.";
+    case Outcome::sanitizer_error:
+      return "Its results are right, but compute-sanitizer found an error in it.";
     case Outcome::ok:
     case Outcome::duplicate:
     case Outcome::slower:

@@ -51,6 +51,17 @@ void PlainProgress::show(const MeasuringFinalist& event) {
   say(fmt::format("measuring against {}, up to {} pairs of processes", one_line(event.against), event.pairs));
 }
 
+void PlainProgress::show(const CheckingFinalist& event) {
+  say_counts();
+  measured_against_.clear();
+  say("checking under " + one_line(event.tool));
+}
+
+void PlainProgress::show(const FinalistChecked& event) {
+  say_counts();
+  say("compute-sanitizer: " + one_line(event.result));
+}
+
 void PlainProgress::show(const Accepted& event) {
   say_counts();
   measured_against_.clear();

@@ -22,6 +22,8 @@ class PlainProgress final : public ProgressObserver {
   void show(const RoundStarted& event);
   void show(const StageCounts& event);
   void show(const MeasuringFinalist& event);
+  void show(const CheckingFinalist& event);
+  void show(const FinalistChecked& event);
   void show(const Accepted& event);
   void show(const Rejected& event);
   void show(const Answered& event);

@@ -107,6 +107,16 @@ void TerminalProgress::take(const MeasuringFinalist& event) {
   redraw();
 }
 
+void TerminalProgress::take(const CheckingFinalist& event) {
+  doing_ = "checking under " + one_line(event.tool);
+  redraw();
+}
+
+void TerminalProgress::take(const FinalistChecked& event) {
+  doing_.clear();
+  redraw("compute-sanitizer: " + one_line(event.result));
+}
+
 void TerminalProgress::take(const Accepted& event) {
   doing_.clear();
   redraw("accepted " + one_line(event.reference) + ": " + accepted_text(event));

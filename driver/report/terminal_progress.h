@@ -36,6 +36,8 @@ class TerminalProgress final : public ProgressObserver {
   void take(const RoundStarted& event);
   void take(const StageCounts& event);
   void take(const MeasuringFinalist& event);
+  void take(const CheckingFinalist& event);
+  void take(const FinalistChecked& event);
   void take(const Accepted& event);
   void take(const Rejected& event);
   void take(const Answered& event);

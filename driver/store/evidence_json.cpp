@@ -12,8 +12,8 @@ namespace kagent::store {
 namespace {
 
 // 1 had no launch, device usage, driver, counters, review, model and usage: of a time when all code was for hosts, by
-// the search.
-constexpr int kFormat = 2;
+// the search. 2 had no sanitizer.
+constexpr int kFormat = 3;
 constexpr std::int64_t kHighestGeneration = 999'999;
 
 OrderedJson write(const KernelKey& key) {
@@ -152,10 +152,10 @@ void read_additions(Object& object, Evidence& evidence) {
 
 Evidence read_evidence(const Json& json) {
   Object object(json, "");
-  if (std::int64_t format = object.integer("format", 1, 1'000'000); format > kFormat)
+  const std::int64_t format = object.integer("format", 1, 1'000'000);
+  if (format > kFormat)
     throw Flaw("format " + std::to_string(format) + " is newer than this kagent, which reads " +
                std::to_string(kFormat));
-  const bool first_format = object.at("format") == 1;
   Evidence evidence;
   evidence.kernel = object.string("kernel");
   evidence.architecture = object.string("architecture");
@@ -179,7 +179,8 @@ Evidence read_evidence(const Json& json) {
   evidence.device = object.string("device");
   evidence.sandbox = object.string("sandbox");
   evidence.key = read_key(object.object("key"));
-  if (!first_format) read_additions(object, evidence);
+  if (format >= 2) read_additions(object, evidence);
+  if (format >= 3) evidence.sanitizer = object.strings("sanitizer");
   object.finish();
   return evidence;
 }
@@ -215,6 +216,7 @@ std::string to_json(const Evidence& evidence) {
       {"counters",
        {{"before", object(evidence.counters_before, number)}, {"after", object(evidence.counters_after, number)}}},
       {"device_usage", write(evidence.device_usage)},
+      {"sanitizer", object(evidence.sanitizer, text)},
       {"proposer", text(evidence.proposer)},
       {"model", text(evidence.model)},
       {"usage", write(evidence.usage)},

@@ -8,7 +8,7 @@
 namespace kagent {
 namespace {
 
-constexpr std::array<std::pair<Outcome, std::string_view>, 19> kOutcomes{{
+constexpr std::array<std::pair<Outcome, std::string_view>, 20> kOutcomes{{
     {Outcome::ok, "ok"},
     {Outcome::gate_rejected, "gate_rejected"},
     {Outcome::compile_failed, "compile_failed"},
@@ -24,6 +24,7 @@ constexpr std::array<std::pair<Outcome, std::string_view>, 19> kOutcomes{{
     {Outcome::policy_violation, "policy_violation"},
     {Outcome::wrong_result, "wrong_result"},
     {Outcome::unstable, "unstable"},
+    {Outcome::sanitizer_error, "sanitizer_error"},
     {Outcome::duplicate, "duplicate"},
     {Outcome::slower, "slower"},
     {Outcome::same, "same"},

@@ -23,6 +23,7 @@ enum class Outcome {
   policy_violation,   // tried a forbidden system call (process, socket, file for writing, ...)
   wrong_result,       // outputs disagree, were not written, or something outside of them was
   unstable,           // outputs differ between repeated runs on the same inputs
+  sanitizer_error,    // compute-sanitizer found an error in device code whose results are right
   duplicate,          // the same binary as a trial that is on record
   slower,             // measured: slower than the incumbent, or left behind in racing
   same,               // measured: no difference that matters

@@ -39,6 +39,13 @@ struct MeasuringFinalist {
   std::string against;  // "the incumbent", "the baseline"
   int pair = 0, pairs = 0;
 };
+// Device code that measured well runs under a tool that looks on.
+struct CheckingFinalist {
+  std::string tool;  // "compute-sanitizer memcheck"
+};
+struct FinalistChecked {
+  std::string result;  // what each tool said, or why it said nothing
+};
 struct Accepted {
   std::string reference;  // branch
   Decision against_incumbent, against_baseline;
@@ -60,8 +67,9 @@ struct RunFinished {
   PhaseTimes times = {};  // none where a run is made of steps of an agent
 };
 
-using ProgressEvent = std::variant<RunStarted, Preparing, RoundStarted, StageCounts, MeasuringFinalist, Accepted,
-                                   Rejected, Answered, Warning, RunFinished>;
+using ProgressEvent =
+    std::variant<RunStarted, Preparing, RoundStarted, StageCounts, MeasuringFinalist, CheckingFinalist, FinalistChecked,
+                 Accepted, Rejected, Answered, Warning, RunFinished>;
 
 // Called from the thread that runs the loop; never throws.
 class ProgressObserver {

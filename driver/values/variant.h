@@ -29,10 +29,14 @@ struct Evidence {
   std::string device;    // "Intel Xeon ..., 2 cores, x86-64-v3"
   std::string sandbox;   // "bubblewrap 0.8.0" or "none"
   TunableValues tunables;
-  std::optional<Launch> launch;                                   // style kernel: geometry instead of the spec's
-  std::vector<DeviceUsage> device_usage;                          // CUDA: a kernel each
-  std::string driver;                                             // CUDA: "CUDA 13.0"; empty for host code
-  std::map<std::string, double> counters_before, counters_after;  // of the incumbent and of the variant, by name
+  std::optional<Launch> launch;           // style kernel: geometry instead of the spec's
+  std::vector<DeviceUsage> device_usage;  // CUDA: a kernel each
+  std::string driver;                     // CUDA: "CUDA 13.0"; empty for host code
+  // Of the incumbent and of the variant: what a profile of each timed case gave, as "<case>/<number>". Empty where
+  // nothing but time is known.
+  std::map<std::string, double> counters_before, counters_after;
+  // CUDA: a tool of compute-sanitizer's ("memcheck"), and "clean" or why it said nothing; empty where none was asked.
+  std::map<std::string, std::string> sanitizer;
   bool reviewed = true;  // false: the first of its architecture, until a person confirms it
   Decision against_incumbent;
   Decision against_baseline;

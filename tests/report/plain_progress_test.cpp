@@ -24,6 +24,8 @@ TEST(PlainProgress, SaysEachImportantThingOnOneLine) {
   progress.on_event(MeasuringFinalist{"the incumbent", 1, 16});
   progress.on_event(MeasuringFinalist{"the incumbent", 2, 16});
   progress.on_event(MeasuringFinalist{"the baseline", 1, 16});
+  progress.on_event(CheckingFinalist{"compute-sanitizer memcheck"});
+  progress.on_event(FinalistChecked{"memcheck: clean"});
   progress.on_event(
       Accepted{"kagent/softmax/x86-64-v3/g002-1a2b3c4d", decision(0.8, 0.78, 0.82), decision(0.5, 0.49, 0.51)});
   progress.on_event(Rejected{decision(0.999, 0.99, 1.01)});
@@ -39,6 +41,8 @@ TEST(PlainProgress, SaysEachImportantThingOnOneLine) {
       "softmax: round 2 of 6\n"
       "softmax: measuring against the incumbent, up to 16 pairs of processes\n"
       "softmax: measuring against the baseline, up to 16 pairs of processes\n"
+      "softmax: checking under compute-sanitizer memcheck\n"
+      "softmax: compute-sanitizer: memcheck: clean\n"
       "softmax: accepted kagent/softmax/x86-64-v3/g002-1a2b3c4d: 1.25x [1.22x, 1.28x] over the incumbent, 2.00x "
       "[1.96x, 2.04x] over the baseline\n"
       "softmax: not kept: too little\n"
@@ -63,6 +67,8 @@ TEST(PlainProgress, LeavesHostileTextNoControlOverTheTerminalOrTheLines) {
   progress.on_event(run);
   progress.on_event(Preparing{hostile()});
   progress.on_event(MeasuringFinalist{hostile(), 1, 4});
+  progress.on_event(CheckingFinalist{hostile()});
+  progress.on_event(FinalistChecked{hostile()});
   progress.on_event(Accepted{hostile(), decision(0.5, 0.5, 0.5), decision(0.5, 0.5, 0.5)});
   Decision bad = decision(1, 1, 1);
   bad.reason = hostile();
@@ -73,7 +79,7 @@ TEST(PlainProgress, LeavesHostileTextNoControlOverTheTerminalOrTheLines) {
   progress.on_event(Warning{hostile()});
   progress.on_event(RunFinished{false, hostile(), 0, std::chrono::seconds(0)});
   const std::string text = stream.taken();
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 8);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 10);
   EXPECT_THAT(text, testing::Not(testing::ContainsRegex("[\x1b\x07\r]")));
   EXPECT_THAT(text, testing::Not(testing::HasSubstr("\nsoftmax: accepted")));
 }

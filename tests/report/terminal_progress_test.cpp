@@ -89,6 +89,14 @@ TEST_F(TerminalProgressTest, MeasuresWithoutARunAroundIt) {
   EXPECT_EQ(stream_.taken(), "  measuring against the baseline: pair 1 of 4\n");
 }
 
+TEST_F(TerminalProgressTest, KeepsWhatTheSanitizerSaidAndNotThatItRuns) {
+  TerminalProgress progress(terminal());
+  progress.on_event(CheckingFinalist{"compute-sanitizer memcheck"});
+  EXPECT_EQ(stream_.taken(), "  checking under compute-sanitizer memcheck\n");
+  progress.on_event(FinalistChecked{"memcheck: clean"});
+  EXPECT_THAT(stream_.taken(), testing::EndsWith("compute-sanitizer: memcheck: clean\n"));
+}
+
 TEST_F(TerminalProgressTest, NeverDrawsALineThatWouldWrap) {
   for (int width : {0, 1, 20, 33, 79}) {
     columns_ = width;

@@ -41,6 +41,7 @@ TEST(EvidenceJson, reads_back_every_field_as_it_was) {
   EXPECT_EQ(read->launch->shared_memory->text(), "4 * BLOCK");
   EXPECT_EQ(read->device_usage.at(0).registers, 40);
   EXPECT_EQ(read->counters_after, written.counters_after);
+  EXPECT_EQ(read->sanitizer, written.sanitizer);
   EXPECT_EQ(read->usage.cached_tokens, 600);
 }
 
@@ -56,7 +57,7 @@ TEST(EvidenceJson, reads_the_first_format) {
   evidence.launch.reset();
   auto json = nlohmann::json::parse(to_json(evidence));
   json["format"] = 1;
-  for (const char* later : {"reviewed", "launch", "counters", "device_usage", "model", "usage", "driver"})
+  for (const char* later : {"reviewed", "launch", "counters", "device_usage", "model", "usage", "driver", "sanitizer"})
     json.erase(later);
   auto read = evidence_from_json(json.dump());
   ASSERT_TRUE(read) << read.error().message;
@@ -64,6 +65,18 @@ TEST(EvidenceJson, reads_the_first_format) {
   EXPECT_EQ(read->hypothesis, evidence.hypothesis);
   json["model"] = "";
   EXPECT_THAT(error_of(json.dump()), HasSubstr("/model"));
+}
+
+TEST(EvidenceJson, reads_the_second_format_which_had_no_sanitizer) {
+  const Evidence evidence = example_evidence();
+  auto json = nlohmann::json::parse(to_json(evidence));
+  json["format"] = 2;
+  EXPECT_THAT(error_of(json.dump()), HasSubstr("/sanitizer"));
+  json.erase("sanitizer");
+  auto read = evidence_from_json(json.dump());
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_THAT(read->sanitizer, testing::IsEmpty());
+  EXPECT_EQ(read->counters_after, evidence.counters_after);
 }
 
 TEST(EvidenceJson, refuses_a_launch_that_is_no_expression) {
@@ -90,11 +103,11 @@ TEST(EvidenceJson, survives_text_that_is_not_utf8) {
 
 TEST(EvidenceJson, puts_what_people_look_for_first) {
   const std::string text = to_json(example_evidence());
-  EXPECT_THAT(text, testing::StartsWith("{\n  \"format\": 2,\n  \"kernel\": \"softmax\",\n  \"architecture\""));
+  EXPECT_THAT(text, testing::StartsWith("{\n  \"format\": 3,\n  \"kernel\": \"softmax\",\n  \"architecture\""));
 }
 
 TEST(EvidenceJson, refuses_another_format_and_says_which) {
-  EXPECT_THAT(error_of(replaced(to_json(example_evidence()), "\"format\": 2", "\"format\": 3")), HasSubstr("format 3"));
+  EXPECT_THAT(error_of(replaced(to_json(example_evidence()), "\"format\": 3", "\"format\": 4")), HasSubstr("format 4"));
 }
 
 TEST(EvidenceJson, refuses_every_single_missing_line) {

@@ -38,6 +38,7 @@ inline Evidence example_evidence(const std::string& source = "int optimised;\n")
              .instance = "softmax_rows<float, BLOCK>"};
   evidence.device_usage = {{"softmax_rows", 40, 1024, 16, 8, 4, 1}};
   evidence.driver = "CUDA 13.0";
+  evidence.sanitizer = {{"racecheck", "no answer within 30 s"}};
   evidence.counters_before = {{"registers", 32}};
   evidence.counters_after = {{"registers", 40}};
   evidence.model = "some-model";
