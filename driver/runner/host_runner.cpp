@@ -114,7 +114,9 @@ Result<std::unique_ptr<Session>> HostRunner::start(const Binary& binary, const s
   channel->forget_child_descriptors();
   const std::uint64_t own_bytes = kProgramBytes + sweep_bytes_ + protocol::kExchangeBytes;
   RunnerProcess process(std::move(*child), sandbox_.available, std::move(*channel), limits, own_bytes);
-  return std::make_unique<ProcessSession>(std::move(process), parameters, seed);
+  SessionKind kind;
+  kind.is_counted = limits.reads_counters;
+  return std::make_unique<ProcessSession>(std::move(process), parameters, seed, std::move(kind));
 }
 
 }  // namespace

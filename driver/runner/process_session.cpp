@@ -212,6 +212,12 @@ Result<RunResult> ProcessSession::call(int slot) {
 }
 
 Result<RunResult> ProcessSession::sample(const SamplePlan& plan) {
+  auto answer = take(plan);
+  if (!answer) return std::unexpected(answer.error());
+  return std::move(answer->result);
+}
+
+Result<RunnerProcess::Answer> ProcessSession::take(const SamplePlan& plan) {
   const std::size_t most = (protocol::kMostRequestBytes - sizeof(Request)) / sizeof(std::uint32_t);
   if (plan.slots.empty() || plan.slots.size() > most || plan.repetitions < 1)
     return failure(
@@ -231,14 +237,18 @@ Result<RunResult> ProcessSession::sample(const SamplePlan& plan) {
   request.nonce = secret_number();
   auto answer = process_->ask(request, as_bytes(order));
   if (!answer) return std::unexpected(answer.error());
-  if (answer->result.outcome == Outcome::ok && answer->reply.kind == ReplyKind::no_memory)
-    return process_->no_memory_for_buffers(answer->reply);
+  if (answer->result.outcome == Outcome::ok && answer->reply.kind == ReplyKind::no_memory) {
+    auto whose = process_->no_memory_for_buffers(answer->reply);
+    if (!whose) return std::unexpected(whose.error());
+    answer->result = std::move(*whose);
+    return answer;
+  }
   answer->result.by_graph = answer->reply.by_graph != 0;
   if (kind_.device_state) answer->result.device_state = kind_.device_state();
   const int last = plan.slots[static_cast<std::size_t>(plan.repetitions - 1) % plan.slots.size()];
   if (answer->result.outcome == Outcome::ok)
     slots_[static_cast<std::size_t>(last)]->written = Fingerprint{request.nonce, answer->reply.fingerprint};
-  return answer->result;
+  return answer;
 }
 
 // As the runtime makes it, over what was read.

@@ -25,7 +25,8 @@ struct SessionKind {
   TunableValues tunables = {};
   // What to attach to the samples of a GPU.
   std::function<std::optional<DeviceState>()> device_state = {};
-  bool counts = false;  // its runtime reads hardware counters
+  bool counts = false;      // its runtime reads hardware counters
+  bool is_counted = false;  // the processor's counters are read on it, from here
   // Large inputs are kept, so that only what differs has to be sent when a slot is refilled.
   bool keeps_inputs = false;
   // Who takes the process back once the session is over; else it ends with it.
@@ -72,6 +73,9 @@ class ProcessSession final : public Session {
   template <class Byte>
   Result<RunResult> transfer(int slot, std::vector<Part<Byte>> parts, protocol::Request request);
   Result<RunResult> store(int slot, const CallInputs& inputs, std::optional<std::uint8_t> poison);
+  Result<Counters> count_from_outside(int slot, const std::vector<std::string>& metrics);
+  // The sample, and what the runtime said of it; nothing but the result is to be used where its outcome is not ok.
+  Result<RunnerProcess::Answer> take(const SamplePlan& plan);
   Result<RunResult> lay_out(int slot, std::uint8_t poison);
   Result<RunResult> set_geometry(int slot);
   std::uint64_t fingerprint(const Slot& slot, const std::vector<BufferImage>& images) const;

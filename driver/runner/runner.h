@@ -45,8 +45,8 @@ struct RunnerLimits {
   std::uint64_t memory_bytes = std::uint64_t{4} << 30;  // beyond the buffers that kagent itself asks for
   std::vector<int> cpus;                                // where the candidate runs; empty: anywhere
   bool allow_unsandboxed = false;
-  // For Session::count(): in the sandbox the process may do what the profiler needs, such as removing files of its own;
-  // what it may never do is refused as ever. What runs so is looked at, not judged.
+  // For Session::count(). Of device code: in the sandbox the process may do what the profiler needs, such as removing
+  // files of its own; what it may never do is refused as ever. What runs so is looked at, not judged.
   bool reads_counters = false;
 };
 
@@ -75,8 +75,9 @@ class Session {
   // their guards are intact. Empty if the process died, or was ended
   // because what the slot's last call left has changed since it returned: ask with a step to learn how.
   virtual Result<std::vector<BufferImage>> read(int slot) = 0;
-  // Hardware counters of one call, under CUPTI's names, of each kernel that it launches. Where they cannot be read
-  // `problem` says why; counters are for diagnosis, and never decide.
+  // Hardware counters of one call: of device code under CUPTI's names, of each kernel that it launches; of host code
+  // under ProcessorCounters' names, of the whole call as if it were one kernel. Where they cannot be read `problem`
+  // says why; counters are for diagnosis, and never decide.
   virtual Result<Counters> count(int slot, const std::vector<std::string>& metrics);
   // Gives the slot's memory back.
   virtual Result<RunResult> release(int slot) = 0;

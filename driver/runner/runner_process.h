@@ -58,6 +58,8 @@ class RunnerProcess {
   // Waits until it can be talked to, or has ended.
   Result<RunResult> start_up();
   const util::Child& child() const { return child_; }
+  // Of the candidate's process itself; known once it was talked to.
+  pid_t pid() const { return pid_; }
   // Hears no more of the driver: an orderly runtime ends then. How it ended, or nothing after `limit`, when it is
   // killed.
   std::optional<util::Finished> dismiss(std::chrono::milliseconds limit);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runner/sanitizer.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdlib>
@@ -29,20 +30,24 @@ constexpr auto kSummaryTime = std::chrono::seconds(20);
 constexpr std::string_view kSummary = "ERROR SUMMARY: ";
 constexpr std::string_view kRaceSummary = "RACECHECK SUMMARY: ";
 
-// The number after the last summary line; nothing if the tool did not get that far.
+// The number of errors in the last summary line; nothing if the tool did not get that far. racecheck's is "2 hazards
+// displayed (1 error, 1 warning)": its warnings are what may be meant so, as between the threads of a warp.
 std::optional<int> error_count(const std::string& printed) {
   for (const std::string_view summary : {kSummary, kRaceSummary}) {
     const std::size_t at = printed.rfind(summary);
     if (at == std::string::npos) continue;
+    const std::size_t line_end = std::min(printed.find('\n', at), printed.size());
+    std::size_t begin = at + summary.size();
+    if (const std::size_t part = printed.find('(', begin); summary == kRaceSummary && part < line_end) begin = part + 1;
     int count = 0;
-    const char* const begin = printed.data() + at + summary.size();
-    if (std::from_chars(begin, printed.data() + printed.size(), count).ec == std::errc{}) return count;
+    if (std::from_chars(printed.data() + begin, printed.data() + line_end, count).ec == std::errc{}) return count;
   }
   return {};
 }
 
-// "========= Invalid __global__ write of size 4 bytes" without the rule.
-std::string first_report(const std::string& printed) {
+// The tool's own lines, without the rule that they begin with: "Invalid __global__ write of size 4 bytes".
+std::vector<std::string> reports(const std::string& printed) {
+  std::vector<std::string> lines;
   std::size_t start = 0;
   while (start < printed.size()) {
     const std::size_t end = std::min(printed.find('\n', start), printed.size());
@@ -51,9 +56,20 @@ std::string first_report(const std::string& printed) {
     if (!line.starts_with("=========")) continue;
     line.erase(0, line.find_first_not_of("= "));
     if (line.empty() || line.starts_with("COMPUTE-SANITIZER") || line.find("SUMMARY") != std::string::npos) continue;
-    return util::clean(line, 300);
+    lines.push_back(std::move(line));
   }
-  return {};
+  return lines;
+}
+
+// What the first error is, and where: "Invalid __global__ write of size 4 bytes, at scale(float *)+0x70 in k.cu:12".
+std::string first_report(const std::string& printed) {
+  const auto lines = reports(printed);
+  const auto is_error = [](const std::string& line) { return !line.starts_with("Warning"); };
+  const auto what = std::ranges::find_if(lines, is_error);
+  if (what == lines.end()) return lines.empty() ? std::string() : util::clean(lines.front(), 300);
+  const auto where = what + 1;
+  const bool told = where != lines.end() && where->starts_with("at ");
+  return util::clean(*what + (told ? ", " + *where : ""), 300);
 }
 
 SanitizerResult unfinished(SanitizerTool tool, std::string why) {

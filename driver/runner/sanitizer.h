@@ -28,7 +28,7 @@ struct SanitizerResult {
 
 struct SanitizerOptions {
   std::filesystem::path sanitizer;          // compute-sanitizer; see find_sanitizer()
-  std::chrono::milliseconds limit{60'000};  // of each tool
+  std::chrono::milliseconds limit{30'000};  // of each tool's start, and of its call
   bool allow_unsandboxed = false;
 };
 

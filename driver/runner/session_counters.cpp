@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runner/process_session.h"
+#include "runner/processor_counters.h"
 #include "util/text.h"
 
 namespace kagent::runner {
@@ -14,6 +15,9 @@ namespace {
 constexpr std::uint64_t kWork = std::uint64_t{64}
                                 << 30;  // as bytes that are gone through, which have time of their own
 constexpr std::size_t kMostKernels = 1000;
+// The kernel passes registers on every few milliseconds.
+constexpr auto kCountedTime = std::chrono::milliseconds(50);
+constexpr std::int64_t kMostCountedCalls = 100'000;
 
 // Lines of "<kernel> <metric> <value>", from a process that may say anything.
 Counters parse(std::string_view text) {
@@ -44,7 +48,46 @@ Result<Counters> Session::count(int, const std::vector<std::string>&) {
   return counters;
 }
 
+// Over as many calls as fill a time in which counters that share registers had their turns.
+Result<Counters> ProcessSession::count_from_outside(int slot, const std::vector<std::string>& metrics) {
+  if (const auto target = find(slot); !target) return std::unexpected(target.error());
+  Counters counters;
+  // Before the first call, which may start the threads of a pool.
+  const ProcessorCounters opened = ProcessorCounters::open(process_->pid(), metrics);
+  auto first = sample({.slots = {slot}, .repetitions = 1, .cold = false});
+  if (!first) return std::unexpected(first.error());
+  counters.result = std::move(*first);
+  if (counters.result.outcome != Outcome::ok) {
+    counters.problem = counters.result.detail;
+    return counters;
+  }
+  counters.problem = opened.problem();
+  // The whole step's time: what surrounds a short call may take far longer than it.
+  const auto once = std::max<std::chrono::nanoseconds>(counters.result.driver_time, std::chrono::nanoseconds(1));
+  const auto calls = std::clamp<std::int64_t>(kCountedTime / once, 1, kMostCountedCalls);
+  const auto before = opened.read();
+  auto rest = take({.slots = {slot}, .repetitions = static_cast<int>(calls), .cold = false});
+  const auto after = opened.read();
+  if (!rest) return std::unexpected(rest.error());
+  const protocol::Reply& reply = rest->reply;
+  counters.result = std::move(rest->result);
+  if (counters.result.outcome != Outcome::ok) {
+    counters.problem = counters.result.detail;
+    return counters;
+  }
+  if (reply.call_ticks < (reply.end_ticks - reply.begin_ticks) / 2) {
+    counters.problem = "a call is so short that most of what is counted would be kagent's own work around it";
+    return counters;
+  }
+  auto& values = counters.kernels.emplace_back();
+  for (const auto& [name, value] : after)
+    if (const auto start = before.find(name); start != before.end())
+      values[name] = std::max(0.0, value - start->second) / static_cast<double>(calls);
+  return counters;
+}
+
 Result<Counters> ProcessSession::count(int slot, const std::vector<std::string>& metrics) {
+  if (kind_.is_counted) return count_from_outside(slot, metrics);
   if (!kind_.counts) return Session::count(slot, metrics);
   const auto target = find(slot);
   if (!target) return std::unexpected(target.error());
