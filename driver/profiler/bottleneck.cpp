@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdint>
 #include <string_view>
 
 #include "profiler/counters.h"
@@ -14,13 +16,49 @@ namespace {
 constexpr double kBusyPct = 60;
 // A block's registers are given out in units of this many a warp.
 constexpr int kRegisterUnit = 256, kWarp = 32;
+constexpr std::int64_t kLargestBlock = 1024;
+// Of each block's shared memory, for the system (CUDA C++ Programming Guide, 'Compute Capability 8.x').
+constexpr std::int64_t kReservedSharedBytes = 1024;
 
 double value_or(const Numbers& numbers, const std::string& name, double otherwise) {
   const auto found = numbers.find(name);
   return found == numbers.end() ? otherwise : found->second;
 }
 
-// Resident warps that registers and shared memory alone would allow, for the greediest kernel.
+// The share of a multiprocessor's warps that each limit alone would allow: for blocks as they are launched where that
+// is known, else for the blocks that make the most of it.
+void add_occupancy(const Observed& observed, int registers, std::int64_t shared_bytes, Numbers& numbers) {
+  const Device& device = *observed.device;
+  const double warps = device.threads_per_multiprocessor / static_cast<double>(kWarp);
+  const auto share = [&](double resident) { return 100 * std::min(1.0, resident / warps); };
+  const std::int64_t threads =
+      observed.shape ? std::max<std::int64_t>(1, observed.shape->block_threads) : kLargestBlock;
+  const std::int64_t block_warps = (threads + kWarp - 1) / kWarp;
+  const int per_warp = (registers * kWarp + kRegisterUnit - 1) / kRegisterUnit * kRegisterUnit;
+  if (per_warp > 0) {
+    const std::int64_t resident = device.registers_per_multiprocessor / per_warp;
+    numbers["occupancy_by_registers_pct"] =
+        share(static_cast<double>(observed.shape ? resident / block_warps * block_warps : resident));
+  }
+  const std::int64_t shared = shared_bytes + (observed.shape ? observed.shape->shared_bytes : 0);
+  if (shared > 0) {
+    const std::int64_t blocks = device.shared_bytes_per_multiprocessor / (shared + kReservedSharedBytes);
+    numbers["occupancy_by_shared_blocks"] = static_cast<double>(blocks);
+    numbers["occupancy_by_shared_pct"] = share(static_cast<double>(blocks * block_warps));
+  }
+  if (!observed.shape) return;
+  numbers["block_threads"] = static_cast<double>(threads);
+  numbers["shared_bytes"] = static_cast<double>(shared);
+  if (device.blocks_per_multiprocessor > 0)
+    numbers["occupancy_by_blocks_pct"] = share(static_cast<double>(device.blocks_per_multiprocessor * block_warps));
+  double least = 100;
+  for (const char* limit : {"occupancy_by_registers_pct", "occupancy_by_shared_pct", "occupancy_by_blocks_pct"})
+    least = std::min(least, value_or(numbers, limit, 100));
+  numbers["occupancy_pct"] = least;
+  const double places = std::floor(least / 100 * warps / static_cast<double>(block_warps)) * device.multiprocessors;
+  if (places > 0) numbers["waves"] = static_cast<double>(observed.shape->blocks) / places;
+}
+
 void add_usage(const Observed& observed, Numbers& numbers) {
   if (observed.usage.empty()) return;
   const auto greediest = std::ranges::max_element(observed.usage, {}, &DeviceUsage::registers);
@@ -29,17 +67,17 @@ void add_usage(const Observed& observed, Numbers& numbers) {
   numbers["shared_bytes"] = static_cast<double>(largest->shared_bytes);
   for (const DeviceUsage& usage : observed.usage)
     numbers["spill_bytes"] += static_cast<double>(usage.spill_store_bytes + usage.spill_load_bytes);
-  if (!observed.device || observed.device->threads_per_multiprocessor <= 0) return;
-  const int per_warp = (greediest->registers * kWarp + kRegisterUnit - 1) / kRegisterUnit * kRegisterUnit;
-  const double warps = observed.device->threads_per_multiprocessor / static_cast<double>(kWarp);
-  if (per_warp > 0) {
-    const int resident = observed.device->registers_per_multiprocessor / per_warp;
-    numbers["occupancy_by_registers_pct"] = 100 * std::min(1.0, resident / warps);
-  }
-  if (largest->shared_bytes > 0) {
-    const std::int64_t blocks = observed.device->shared_bytes_per_multiprocessor / largest->shared_bytes;
-    numbers["occupancy_by_shared_blocks"] = static_cast<double>(blocks);
-  }
+  if (observed.device && observed.device->threads_per_multiprocessor > 0)
+    add_occupancy(observed, greediest->registers, largest->shared_bytes, numbers);
+}
+
+// How many times the sectors are fetched that accesses of this width need when neighbours meet neighbours. Known only
+// where all accesses of the code are of one width.
+void add_excess(const std::string& access, Numbers& numbers) {
+  constexpr double kSectorBits = 256;
+  const auto bits = numbers.find("uniform_" + access + "_bits"), sectors = numbers.find("sectors_per_" + access);
+  if (bits == numbers.end() || sectors == numbers.end()) return;
+  numbers[access + "_sector_excess"] = sectors->second / std::max(1.0, bits->second * kWarp / kSectorBits);
 }
 
 bool is_narrow(DType dtype) {
@@ -134,8 +172,42 @@ void locate(const Numbers& numbers, Bottleneck& bottleneck) {
   bottleneck.space = "not known";
 }
 
-// Those that are shown, in this order.
-constexpr std::array<std::pair<const char*, const char*>, 28> kShown{{
+// The same for host code: the roofs first, then what the processor's counters say of the way to them.
+void locate_on_host(const Numbers& numbers, Bottleneck& bottleneck) {
+  // Of a thousand instructions. Beyond, such events and not the instructions fill the time.
+  constexpr double kManyCacheMisses = 10, kManyBranchMisses = 5;
+  // Instructions a cycle: today's cores retire four to eight, and one at most in a chain of dependent ones.
+  constexpr double kBusyCore = 2.5, kWaitingCore = 1.0;
+  const auto is = [&](const char* by, const char* resource, const char* time, const char* space) {
+    bottleneck.limited_by = by;
+    bottleneck.resource = resource;
+    bottleneck.time = time;
+    bottleneck.space = space;
+  };
+  const double memory = value_or(numbers, "roof_memory_pct", 0), compute = value_or(numbers, "roof_compute_pct", 0);
+  const double per_cycle = value_or(numbers, "instructions_per_cycle", -1);
+  const char* const time = per_cycle < 0 ? "not known" : "in its instructions";
+  if (std::max(memory, compute) >= kBusyPct)
+    return memory >= compute ? is("memory bandwidth", "memory", per_cycle < 0 ? time : "waiting for memory", "memory")
+                             : is("arithmetic", "arithmetic units", time, "registers");
+  if (per_cycle < 0) return is("not known", "not known", "not known", "not known");
+  if (value_or(numbers, "cache_misses_per_kilo", 0) > kManyCacheMisses)
+    return is("memory latency", "memory", "waiting for memory", "last-level cache");
+  if (value_or(numbers, "branch_misses_per_kilo", 0) > kManyBranchMisses)
+    return is("branch mispredictions", "front end", "after mispredicted branches", "instructions");
+  if (per_cycle > kBusyCore) return is("instruction issue", "execution ports", time, "registers");
+  if (per_cycle < kWaitingCore)
+    return is("latency", "nothing is busy", "waiting for results of earlier instructions", "registers and caches");
+  is("not known", "not known", time, "not known");
+}
+
+struct Shown {
+  const char* name;
+  const char* unit;
+  const char* better = nullptr;  // is shown instead where it is known
+};
+// In this order.
+constexpr std::array<Shown, 38> kShown{{
     {"time_us", "us"},
     {"kernels", "1"},
     {"roof_memory_pct", "%"},
@@ -161,9 +233,19 @@ constexpr std::array<std::pair<const char*, const char*>, 28> kShown{{
     {"registers", "1"},
     {"shared_bytes", "byte"},
     {"spill_bytes", "byte"},
+    {"occupancy_pct", "%", "warps_active_pct"},
+    {"waves", "1", "multiprocessors_busy_pct"},
+    {"load_bits", "bit"},
+    {"store_bits", "bit"},
+    {"tensor_instructions", "1", "tensor_pct"},
+    {"local_instructions", "1", "local_share"},
     {"instructions_per_cycle", "1"},
+    {"cache_misses_per_kilo", "1"},
     {"cache_miss_share", "1"},
     {"branch_miss_share", "1"},
+    {"dtlb_miss_share", "1"},
+    {"page_faults", "1"},
+    {"processors_busy", "1"},
 }};
 
 }  // namespace
@@ -174,6 +256,8 @@ Result<Bottleneck> summarise(const KernelSpec& spec, const Observed& observed, c
   numbers["time_us"] = observed.time_ns / 1e3;
   if (!observed.device) numbers["host"] = 1;
   add_usage(observed, numbers);
+  add_excess("load", numbers);
+  add_excess("store", numbers);
   add_spec(spec, numbers);
   auto share = add_roofline(spec, observed, ceilings, numbers);
   if (!share) return std::unexpected(share.error());
@@ -185,10 +269,17 @@ Result<Bottleneck> summarise(const KernelSpec& spec, const Observed& observed, c
   const bool has_counters = !observed.kernels.empty() || numbers.contains("instructions_per_cycle");
   bottleneck.tier = has_counters ? "counters" : !observed.usage.empty() ? "static" : "time";
   if (!has_counters) bottleneck.tier_reason = observed.counters_problem;
-  locate(numbers, bottleneck);
-  for (const auto& [name, unit] : kShown)
-    if (const auto found = numbers.find(name); found != numbers.end())
-      bottleneck.metrics.push_back({name, found->second, unit});
+  bottleneck.code = observed.code;
+  bottleneck.code_reason = observed.code_reason;
+  bottleneck.lines = observed.lines;
+  if (observed.device || !observed.kernels.empty())
+    locate(numbers, bottleneck);
+  else
+    locate_on_host(numbers, bottleneck);
+  for (const Shown& shown : kShown)
+    if (const auto found = numbers.find(shown.name);
+        found != numbers.end() && !(shown.better && numbers.contains(shown.better)))
+      bottleneck.metrics.push_back({shown.name, found->second, shown.unit});
   bottleneck.patterns = find_patterns(known_patterns(), numbers);
   return bottleneck;
 }

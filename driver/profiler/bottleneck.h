@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -15,6 +16,12 @@
 
 namespace kagent::profiler {
 
+// How a kernel is launched on a case.
+struct LaunchShape {
+  std::int64_t block_threads = 0, blocks = 0;
+  std::int64_t shared_bytes = 0;  // dynamic, a block
+};
+
 // What was seen of one timed case: whatever there is of it. Time alone is enough for a summary, if a poor one.
 struct Observed {
   std::string case_name;
@@ -24,7 +31,10 @@ struct Observed {
   std::string counters_problem;                        // why there are none
   std::optional<Device> device;                        // CUDA
   std::vector<DeviceUsage> usage;                      // CUDA: a kernel each
-  Numbers others;  // from elsewhere, under short names: instruction widths, the host's counters
+  std::optional<LaunchShape> shape;                    // CUDA, where there is one kernel, whose launch is known
+  Numbers others;                 // from elsewhere, under short names: of the machine code, of the host's counters
+  std::string code, code_reason;  // CUDA: as in Bottleneck
+  std::vector<std::string> lines;
 };
 
 // Few numbers, what they say, and what is usually done about it. Errors: the spec's work cannot be evaluated.

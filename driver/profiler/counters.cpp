@@ -93,4 +93,22 @@ Numbers numbers_of(const std::vector<std::map<std::string, double>>& kernels) {
   return numbers;
 }
 
+Numbers host_numbers_of(const std::map<std::string, double>& counters, double time_ns) {
+  Numbers numbers;
+  const auto put = [&](const char* name, const std::optional<double>& value, double factor = 1) {
+    if (value) numbers[name] = factor * *value;
+  };
+  put("instructions_per_cycle", ratio(counters, "instructions", "cycles"));
+  put("cache_miss_share", ratio(counters, "cache-misses", "cache-references"));
+  put("cache_misses_per_kilo", ratio(counters, "cache-misses", "instructions"), 1000);
+  put("branch_miss_share", ratio(counters, "branch-misses", "branches"));
+  put("branch_misses_per_kilo", ratio(counters, "branch-misses", "instructions"), 1000);
+  put("dtlb_miss_share", ratio(counters, "dTLB-load-misses", "dTLB-loads"));
+  if (const auto faults = counters.find("page-faults"); faults != counters.end())
+    numbers["page_faults"] = faults->second;
+  if (const auto busy = counters.find("task-clock"); busy != counters.end() && time_ns > 0)
+    numbers["processors_busy"] = busy->second / time_ns;
+  return numbers;
+}
+
 }  // namespace kagent::profiler

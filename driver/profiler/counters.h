@@ -17,4 +17,8 @@ const std::vector<std::string>& wanted_counters();
 // shares and ratios are averages, weighted by the kernels' times.
 Numbers numbers_of(const std::vector<std::map<std::string, double>>& kernels);
 
+// Of one call of host code, by the names of wanted_host_counters(), under short names: instructions a cycle, shares of
+// misses. `time_ns` is that of the call; what follows from counters that are not known is left out.
+Numbers host_numbers_of(const std::map<std::string, double>& counters, double time_ns);
+
 }  // namespace kagent::profiler

@@ -172,6 +172,23 @@ void count(const Instruction& instruction, SassStatistics& kernel) {
   }
 }
 
+void count(const Instruction& instruction, SassLine& line) {
+  const std::string_view name = instruction.name();
+  ++line.instructions;
+  if (is_tensor(name)) {
+    ++line.tensor;
+  } else if (name == "LDG" || name == "LD" || name == "STG" || name == "ST" || name == "LDGSTS") {
+    ++line.global_accesses;
+    if (width_of(instruction) <= 32) ++line.narrow_accesses;
+  } else if (name == "LDL" || name == "STL") {
+    ++line.local;
+  } else if (name == "BAR" || name == "SYNCS") {
+    ++line.barriers;
+  } else if (is_in(kFp64, name)) {
+    ++line.fp64;
+  }
+}
+
 // Behind the last EXIT lies a branch to itself.
 bool is_trap(const Instruction& instruction, std::string_view label) {
   if (instruction.name() != "BRA") return false;
@@ -231,7 +248,7 @@ std::vector<SassStatistics> parse_sass(std::string_view text) {
     } else if (const auto instruction = parse_instruction(line); instruction && !kernels.empty()) {
       if (instruction->name() != "NOP" && !instruction->never && !is_trap(*instruction, label)) {
         count(*instruction, kernels.back());
-        if (source_line > 0) ++kernels.back().lines[source_line];
+        if (source_line > 0) count(*instruction, kernels.back().lines[source_line]);
       }
       label = {};
     }

@@ -15,6 +15,13 @@ namespace kagent::toolchain {
 // How often each width in bits occurs: {32: 4, 128: 2}.
 using Widths = std::map<int, std::int64_t>;
 
+// Of the instructions that one line of the source gave.
+struct SassLine {
+  std::int64_t instructions = 0;
+  std::int64_t global_accesses = 0, narrow_accesses = 0;  // to global memory; of these, those of 32 bits and less
+  std::int64_t local = 0, tensor = 0, barriers = 0, fp64 = 0;
+};
+
 // Instructions of one kernel as they lie in the machine code (not as often as they are executed).
 struct SassStatistics {
   std::string kernel;  // readable name
@@ -26,7 +33,7 @@ struct SassStatistics {
   std::int64_t local_loads = 0, local_stores = 0;  // spills, and arrays that are indexed at run time
   std::int64_t atomics = 0, barriers = 0, branches = 0;
   std::map<std::string, std::int64_t> tensor_instructions;  // "HGMMA.64x128x16.F32.BF16": 4
-  std::map<int, std::int64_t> lines;                        // source line -> instructions, where -lineinfo tells
+  std::map<int, SassLine> lines;                            // by source line, where -lineinfo tells
 };
 
 // Out of the text that `nvdisasm` (with -g for lines) or `cuobjdump -sass` prints.

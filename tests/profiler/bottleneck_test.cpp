@@ -97,6 +97,65 @@ TEST(Bottleneck, registers_bound_the_occupancy) {
   EXPECT_EQ(metric->value, 255);
 }
 
+Observed host_call(const Numbers& numbers) {
+  Observed observed = streaming();
+  observed.others = numbers;
+  return observed;
+}
+
+TEST(Bottleneck, the_processors_counters_name_what_host_code_waits_for) {
+  const auto of = [](const Numbers& numbers) {
+    return summarise(streaming_spec(), host_call(numbers), kCeilings).value();
+  };
+  const Numbers memory{{"instructions_per_cycle", 0.4}, {"cache_miss_share", 0.6}, {"cache_misses_per_kilo", 40}};
+  EXPECT_EQ(of(memory).tier, "counters");
+  EXPECT_EQ(of(memory).limited_by, "memory latency");
+  EXPECT_EQ(of(memory).time, "waiting for memory");
+  EXPECT_THAT(of(memory).patterns, Contains(Field(&Pattern::name, "cache-misses")));
+  EXPECT_EQ(of({{"instructions_per_cycle", 0.8}, {"branch_misses_per_kilo", 30}}).limited_by, "branch mispredictions");
+  EXPECT_EQ(of({{"instructions_per_cycle", 0.5}}).limited_by, "latency");
+  EXPECT_EQ(of({{"instructions_per_cycle", 3.5}}).limited_by, "instruction issue");
+  EXPECT_EQ(of({{"instructions_per_cycle", 1.7}}).limited_by, "not known");
+}
+
+TEST(Bottleneck, accesses_of_one_width_tell_whether_sectors_are_fetched_twice) {
+  Observed observed = streaming();
+  observed.device = Device{};
+  observed.kernels = {{{"gpu__time_duration.sum", 400'000},
+                       {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", 17}}};
+  observed.others = {{"uniform_load_bits", 128}, {"load_bits", 128}, {"wide_loads", 1}};
+  EXPECT_THAT(summarise(streaming_spec(), observed, kCeilings)->patterns,
+              Contains(Field(&Pattern::name, "unaligned-loads")));
+  // Four floats each, from an aligned address.
+  observed.kernels[0]["l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio"] = 16;
+  EXPECT_THAT(summarise(streaming_spec(), observed, kCeilings)->patterns, IsEmpty());
+  // As many sectors for one float each.
+  observed.others = {{"uniform_load_bits", 32}, {"load_bits", 32}, {"wide_loads", 0}};
+  EXPECT_THAT(summarise(streaming_spec(), observed, kCeilings)->patterns,
+              Contains(Field(&Pattern::name, "partly-coalesced-loads")));
+}
+
+TEST(Bottleneck, the_launch_tells_how_many_blocks_are_there_at_once) {
+  Observed observed = streaming();
+  observed.device = Device{};
+  observed.device->multiprocessors = 132;
+  observed.device->registers_per_multiprocessor = 65536;
+  observed.device->threads_per_multiprocessor = 2048;
+  observed.device->shared_bytes_per_multiprocessor = 233472;
+  observed.device->blocks_per_multiprocessor = 32;
+  observed.usage = {{.kernel = "k", .registers = 64, .shared_bytes = 0}};
+  // 64 registers allow 32 warps, which are four blocks of eight; 40 KiB and what is reserved allow five.
+  observed.shape = LaunchShape{.block_threads = 256, .blocks = 132 * 4 * 3, .shared_bytes = 40 << 10};
+  const Bottleneck bottleneck = summarise(streaming_spec(), observed, kCeilings).value();
+  const auto value = [&bottleneck](const char* name) {
+    const auto metric = std::ranges::find(bottleneck.metrics, name, &Metric::name);
+    return metric == bottleneck.metrics.end() ? -1 : metric->value;
+  };
+  EXPECT_EQ(value("occupancy_pct"), 50);
+  EXPECT_EQ(value("waves"), 3);
+  EXPECT_EQ(value("shared_bytes"), 40 << 10);
+}
+
 TEST(Bottleneck, a_spec_without_work_has_no_place_under_the_roof) {
   const Bottleneck bottleneck = summarise(KernelSpec{}, streaming(), kCeilings).value();
   EXPECT_FALSE(bottleneck.roofline_share);

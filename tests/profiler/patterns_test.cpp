@@ -99,6 +99,38 @@ TEST(Patterns, wide_vector_accesses_are_not_called_uncoalesced) {
               Contains(Field(&Pattern::name, "partly-coalesced-loads")));
 }
 
+TEST(Patterns, what_is_seen_at_run_time_is_not_told_again_from_the_code) {
+  const Numbers code{{"spill_bytes", 320}, {"registers", 255}, {"fp64_instructions", 4}, {"double_parameters", 0}};
+  EXPECT_THAT(find_patterns(known_patterns(), code), Contains(Field(&Pattern::name, "spills-in-code")));
+  EXPECT_THAT(find_patterns(known_patterns(), code), Contains(Field(&Pattern::name, "fp64-in-code")));
+  Numbers counted = code;
+  counted.insert({{"local_share", 0}, {"fp64_pct", 0}});
+  EXPECT_THAT(find_patterns(known_patterns(), counted), IsEmpty());
+}
+
+TEST(Counters, of_a_call_of_host_code_give_ratios_and_leave_out_what_is_not_known) {
+  const Numbers numbers = host_numbers_of({{"cycles", 1000},
+                                           {"instructions", 2000},
+                                           {"cache-references", 100},
+                                           {"cache-misses", 25},
+                                           {"branches", 400},
+                                           {"branch-misses", 20},
+                                           {"dTLB-loads", 0},
+                                           {"dTLB-load-misses", 3},
+                                           {"task-clock", 3000},
+                                           {"page-faults", 2}},
+                                          1500);
+  EXPECT_DOUBLE_EQ(numbers.at("instructions_per_cycle"), 2);
+  EXPECT_DOUBLE_EQ(numbers.at("cache_miss_share"), 0.25);
+  EXPECT_DOUBLE_EQ(numbers.at("cache_misses_per_kilo"), 12.5);
+  EXPECT_DOUBLE_EQ(numbers.at("branch_miss_share"), 0.05);
+  EXPECT_DOUBLE_EQ(numbers.at("branch_misses_per_kilo"), 10);
+  EXPECT_DOUBLE_EQ(numbers.at("processors_busy"), 2);
+  EXPECT_DOUBLE_EQ(numbers.at("page_faults"), 2);
+  EXPECT_FALSE(numbers.contains("dtlb_miss_share"));
+  EXPECT_THAT(host_numbers_of({}, 1500), IsEmpty());
+}
+
 TEST(Counters, of_several_kernels_are_summed_or_averaged_over_time) {
   const Numbers numbers = numbers_of({{{"gpu__time_duration.sum", 100},
                                        {"dram__bytes_read.sum", 10},

@@ -12,6 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Key;
 using testing::Pair;
 
 // Recorded from nvdisasm 13 on sm_90a, lines left out.
@@ -86,7 +87,18 @@ TEST(ParseSass, counts_instructions_by_unit_and_accesses_by_width) {
 TEST(ParseSass, ties_inlined_instructions_to_the_line_that_calls) {
   const auto kernels = parse_sass(kRecorded);
   ASSERT_EQ(kernels.size(), 1u);
-  EXPECT_THAT(kernels.front().lines, ElementsAre(Pair(5, 1), Pair(8, 5), Pair(9, 17)));
+  const auto& lines = kernels.front().lines;
+  ASSERT_THAT(lines, ElementsAre(Key(5), Key(8), Key(9)));
+  EXPECT_EQ(lines.at(5).instructions, 1);
+  EXPECT_EQ(lines.at(8).instructions, 5);
+  EXPECT_EQ(lines.at(8).global_accesses, 2);
+  EXPECT_EQ(lines.at(8).narrow_accesses, 1);
+  EXPECT_EQ(lines.at(8).barriers, 1);
+  EXPECT_EQ(lines.at(9).instructions, 17);
+  EXPECT_EQ(lines.at(9).tensor, 2);
+  EXPECT_EQ(lines.at(9).local, 2);
+  EXPECT_EQ(lines.at(9).fp64, 1);
+  EXPECT_EQ(lines.at(9).narrow_accesses, 0);
 }
 
 TEST(ParseSass, reads_the_layout_of_cuobjdump) {
@@ -133,7 +145,8 @@ TEST_F(Disassembled, device_code_shows_its_accesses_and_their_lines) {
   EXPECT_EQ(statistics->front().kernel, "copy(float4 const*, float4*)");
   EXPECT_THAT(statistics->front().global_loads, ElementsAre(Pair(128, 1)));
   EXPECT_THAT(statistics->front().global_stores, ElementsAre(Pair(128, 1)));
-  EXPECT_TRUE(statistics->front().lines.contains(2));
+  ASSERT_TRUE(statistics->front().lines.contains(2));
+  EXPECT_EQ(statistics->front().lines.at(2).global_accesses, 2);
 }
 
 }  // namespace
