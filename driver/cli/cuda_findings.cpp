@@ -82,16 +82,16 @@ Finding cupti(const std::string& nvcc) {
 }  // namespace
 
 std::vector<Finding> cuda_findings() {
-  const char* no_statistics = "with neither cuobjdump nor nvdisasm there are no statistics of instructions";
-  return {toolkit_program("nvcc", "projects with CUDA kernels cannot be built or tuned", VersionLine::last),
-          own_program("NVRTC worker", "kagent-nvrtc-worker", "kernels of style \"kernel\" are not tuned"),
-          own_program("CUDA runner", "kagent-cuda-runner", "CUDA kernels are not tuned"),
-          gpus(),
-          toolkit_program("compute-sanitizer", "finalists are not looked at for races and accesses outside of buffers",
-                          VersionLine::first),
-          toolkit_program("cuobjdump", no_statistics, VersionLine::last),
-          toolkit_program("nvdisasm", no_statistics, VersionLine::last),
-          cupti(find_program("nvcc"))};
+  return {
+      toolkit_program("nvcc", "projects with CUDA kernels cannot be built or tuned", VersionLine::last),
+      own_program("NVRTC worker", "kagent-nvrtc-worker", "kernels of style \"kernel\" are not tuned"),
+      own_program("CUDA runner", "kagent-cuda-runner", "CUDA kernels are not tuned"),
+      gpus(),
+      toolkit_program("compute-sanitizer", "finalists are not looked at for races and accesses outside of buffers",
+                      VersionLine::first),
+      toolkit_program("nvdisasm", "what machine code is made of is not told (Python has it as nvidia-cuda-nvdisasm)",
+                      VersionLine::last),
+      cupti(find_program("nvcc"))};
 }
 
 }  // namespace kagent::cli

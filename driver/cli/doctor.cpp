@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/finding.h"
 #include "cli/kernels.h"
+#include "runner/processor_counters.h"
 #include "store/variant_store.h"
 #include "toolchain/host_toolchain.h"
 #include "util/sandbox.h"
@@ -49,6 +50,9 @@ std::vector<Finding> examine(const DoctorOptions& options) {
     runtime.found = error.what();
   }
   findings.push_back(runtime);
+  const std::string obstacle = runner::ProcessorCounters::obstacle();
+  findings.push_back({"processor counters", obstacle.empty(), obstacle.empty() ? "cycles, misses" : obstacle,
+                      "what limits C++ kernels is told from time and the work in kernel.json"});
   for (Finding& finding : cuda_findings()) findings.push_back(std::move(finding));
   return findings;
 }

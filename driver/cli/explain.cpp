@@ -11,6 +11,7 @@
 #include "cli/devices.h"
 #include "cli/kernels.h"
 #include "loop/platform.h"
+#include "loop/sanitizer_check.h"
 #include "store/trial_store.h"
 #include "toolchain/host_toolchain.h"
 #include "util/text.h"
@@ -68,6 +69,14 @@ std::vector<std::string> evidence_differences(const build_step::KernelContext& c
   return lines;
 }
 
+// What compute-sanitizer said of the variant that is built, or why it said nothing; empty for what is no device code.
+std::string sanitizer_said(const Choice& choice) {
+  if (!choice.variant) return {};
+  const Evidence& evidence = choice.variant->evidence;
+  if (!evidence.sanitizer.empty()) return loop::in_words(evidence.sanitizer);
+  return evidence.architecture.starts_with("sm_") ? "not asked when it was accepted" : "";
+}
+
 nlohmann::ordered_json to_json(const Explanation& explanation) {
   const build_step::KernelContext& context = *explanation.context;
   nlohmann::ordered_json root{
@@ -85,6 +94,7 @@ nlohmann::ordered_json to_json(const Explanation& explanation) {
                      {"improved", explanation.conclusion->improved},
                      {"trials", explanation.conclusion->trials},
                      {"reason", explanation.conclusion->reason}};
+  if (const std::string said = sanitizer_said(*explanation.choice); !said.empty()) root["sanitizer"] = said;
   root["evidence_differences"] = explanation.evidence_differences;
   root["on_remotes"] = explanation.on_remotes;
   return root;
@@ -99,6 +109,8 @@ void print(const Explanation& explanation) {
                1 / explanation.choice->variant->evidence.against_baseline.ratio);
   else
     fmt::print("  built is  the baseline\n");
+  if (const std::string said = sanitizer_said(*explanation.choice); !said.empty())
+    fmt::print("  checked   compute-sanitizer: {}\n", util::clean(said));
   for (const Consideration& one : explanation.choice->considered)
     fmt::print("    {} {}: {}\n", one.taken ? "*" : "-", util::clean(one.reference), util::clean(one.reason));
   if (explanation.conclusion)

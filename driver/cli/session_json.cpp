@@ -72,12 +72,27 @@ std::string brief_json(const loop::AgentSession& session, const proposer::Prompt
   for (const Bottleneck& one : brief.bottlenecks) {
     auto metrics = ordered_json::object();
     for (const Metric& metric : one.metrics) metrics[util::clean(metric.name, 200)] = metric.value;
+    auto lines = ordered_json::array(), patterns = ordered_json::array();
+    for (const std::string& line : one.lines) lines.push_back(util::clean(line, 300));
+    for (const Pattern& pattern : one.patterns)
+      patterns.push_back({{"name", pattern.name},
+                          {"severity", pattern.severity},
+                          {"evidence", util::clean(pattern.evidence, 500)},
+                          {"advice", util::clean(pattern.advice, 500)}});
     bottlenecks.push_back({{"case", one.case_name},
                            {"tier", one.tier},
+                           {"tier_reason", util::clean(one.tier_reason, 500)},
                            {"time_ns", one.time_ns},
                            {"limited_by", one.limited_by},
+                           {"resource", one.resource},
+                           {"time", one.time},
+                           {"space", one.space},
                            {"roofline_share", optional(one.roofline_share)},
-                           {"metrics", std::move(metrics)}});
+                           {"metrics", std::move(metrics)},
+                           {"code", util::clean(one.code, 1000)},
+                           {"code_reason", util::clean(one.code_reason, 500)},
+                           {"lines", std::move(lines)},
+                           {"patterns", std::move(patterns)}});
   }
   auto cases = ordered_json::array();
   for (const CaseBest& one : brief.cases)

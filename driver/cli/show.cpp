@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/variants.h"
+#include "loop/sanitizer_check.h"
 #include "store/evidence_json.h"
 #include "store/variant_name.h"
 #include "util/text.h"
@@ -69,6 +70,7 @@ void print(const Variant& variant) {
   for (const DeviceUsage& one : evidence.device_usage)
     line("uses", fmt::format("{}: {} registers, {} bytes of shared memory, {} bytes spilled", one.kernel, one.registers,
                              one.shared_bytes, one.spill_store_bytes + one.spill_load_bytes));
+  line("sanitizer", loop::in_words(evidence.sanitizer));
   line("machine", evidence.device);
   line("driver", evidence.driver);
   line("compiler", evidence.compiler);

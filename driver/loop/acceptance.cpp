@@ -4,6 +4,9 @@
 #include <fmt/core.h>
 
 #include "build_step/header_list.h"
+#include "loop/analysis.h"
+#include "loop/profile.h"
+#include "loop/sanitizer_check.h"
 #include "store/reviews.h"
 #include "util/hash.h"
 #include "util/sandbox.h"
@@ -84,6 +87,48 @@ Evidence evidence_of(Workbench& bench, const Incumbent& incumbent, const Evaluat
   return evidence;
 }
 
+// What measured well runs under compute-sanitizer before it is accepted: last, since few come so far. On the device's
+// lane: it would disturb what others measure.
+SanitizerReport sanitize(Workbench& bench, const Binary& binary, const VerificationSuite& suite,
+                         const MeasurementOptions& measuring, ProgressObserver& progress) {
+  const auto& gpu = bench.platform().gpu;
+  if (!gpu || suite.checks().empty()) return {};
+  SanitizerCheckOptions options;
+  options.runner.device = *gpu;
+  options.runner.kernel_runner = bench.platform().kernel_runner;
+  options.how.sanitizer = runner::find_sanitizer();
+  options.how.allow_unsandboxed = bench.options().allow_unsandboxed;
+  options.interrupted = measuring.interrupted;
+  const auto lane = enter_lane(measuring, "compute-sanitizer of " + bench.spec().kernel);
+  const Check& check = check_for_sanitizer(suite.checks());
+  return check_under_sanitizer({binary, bench.built_baseline(), bench.built_spec().parameters, check.inputs}, options,
+                               progress);
+}
+
+// What limited the incumbent, and what limits the variant, in numbers.
+void add_counters(Workbench& bench, const Incumbent& incumbent, const Evaluated& finalist, const Binary& binary,
+                  Evidence& evidence) {
+  const std::string& hash = finalist.trial.candidate_hash;
+  profile(bench, binary, hash, &finalist.trial.candidate);
+  std::vector<CaseTimes> before, after;
+  for (const CaseRatio& one : evidence.against_incumbent.cases) {
+    before.push_back({one.case_name, one.weight, 0, one.incumbent_ns});
+    after.push_back({one.case_name, one.weight, 0, one.candidate_ns});
+  }
+  const auto numbers = [&](const std::vector<CaseTimes>& times, const std::string& of) {
+    return profiled_numbers({bench.spec(),
+                             bench.context().request.language,
+                             nullptr,
+                             times,
+                             bench.options().state_folder,
+                             bench.platform().device,
+                             {},
+                             profile_of(bench, of)});
+  };
+  evidence.counters_before = numbers(before, incumbent.variant ? incumbent.variant->evidence.source_hash : "");
+  evidence.counters_after = numbers(after, hash);
+}
+
 // The program that the build would make of the finalist, where the inner loop ran another one.
 Result<Binary> as_built(Workbench& bench, const Evaluated& finalist, JudgedFinalist& judged) {
   if (!bench.platform().quick_toolchain) return *finalist.binary;
@@ -140,9 +185,19 @@ Result<JudgedFinalist> judge_finalist(Workbench& bench, store::VariantStore& var
   if (!against_baseline) return std::unexpected(against_baseline.error());
   if (!passes(*against_baseline, "the baseline")) return judged;
 
+  const SanitizerReport sanitized = sanitize(bench, *binary, *suite, options, progress);
+  judged.interrupted = sanitized.interrupted;
+  if (sanitized.outcome != Outcome::ok) {
+    judged.outcome = sanitized.outcome;
+    judged.detail = sanitized.detail;
+  }
+  if (judged.interrupted || judged.outcome != Outcome::ok) return judged;
+
   store::NewVariant variant;
   variant.evidence =
       evidence_of(bench, incumbent, finalist, *binary, against_incumbent->decision, against_baseline->decision);
+  variant.evidence.sanitizer = sanitized.tools;
+  add_counters(bench, incumbent, finalist, *binary, variant.evidence);
   variant.source = render(finalist.trial.candidate, variant.evidence.source_name);
   variant.files = project_files(bench.context(), variants);
   auto known = store::is_known(variants, bench.context().architecture);

@@ -30,7 +30,8 @@ struct JudgedFinalist {
 inline constexpr char kAcceptedAs[] = "accepted as ";
 
 // The last step for one candidate: checked under a fresh secret seed, measured against the incumbent, and, if it is
-// faster, against the baseline on fresh samples; accepted, it becomes a generation in the store.
+// faster, against the baseline on fresh samples; device code then runs under compute-sanitizer where that is installed.
+// Accepted, it becomes a generation in the store.
 Result<JudgedFinalist> judge_finalist(Workbench& bench, store::VariantStore& variants, const Incumbent& incumbent,
                                       const Evaluated& finalist, MeasurementOptions options,
                                       ProgressObserver& progress);

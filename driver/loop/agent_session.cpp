@@ -311,7 +311,13 @@ void AgentSession::close_round(const History& history, const SubmitReport& repor
   const Trial* of_parent = from.hash.empty() ? nullptr : history.find(from.hash);
   const auto& times = of_parent && !of_parent->cases.empty() ? of_parent->cases : record_->baseline_times;
   const auto bottlenecks =
-      analyse({context_.spec, context_.request.language, nullptr, times, options_.bench.state_folder, record_->device,
+      analyse({context_.spec,
+               context_.request.language,
+               nullptr,
+               times,
+               options_.bench.state_folder,
+               record_->device,
+               {},
                store::profile_file(options_.bench.state_folder, record_->kernel, record_->architecture, from.hash)});
   std::vector<Trial> taught;
   for (const SubmissionResult& result : report.results)

@@ -72,8 +72,8 @@ Brief build_brief(const BriefInput& input, ParentSource parent, std::optional<Pa
       store::profile_file(input.state_folder, context.request.kernel, context.architecture, parent.hash);
   brief.device = with_caches(input.device, brief.language,
                              store::profile_file(input.state_folder, context.request.kernel, context.architecture, ""));
-  auto bottlenecks = analyse(
-      {context.spec, context.request.language, input.parent_binary, times, input.state_folder, input.device, profile});
+  auto bottlenecks = analyse({context.spec, context.request.language, input.parent_binary, times, input.state_folder,
+                              input.device, context.command.compiler, profile});
   if (bottlenecks) {
     brief.bottlenecks = std::move(*bottlenecks);
     brief.roofline_share = roofline_share(brief.bottlenecks, times);

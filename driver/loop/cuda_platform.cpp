@@ -118,6 +118,9 @@ Result<Platform> open_cuda_platform(const build_step::KernelContext& context, co
   if (!as_built) return std::unexpected(as_built.error());
   const toolchain::HostToolchainOptions common = host_toolchain_options(context, options);
   Platform platform;
+  toolchain::CudaToolchainOptions with_lines = *as_built;
+  with_lines.command.options.emplace_back("-lineinfo");
+  platform.line_toolchain = toolchain::make_cuda_toolchain(std::move(with_lines));
   platform.toolchain = toolchain::make_cuda_toolchain(*std::move(as_built));
   if (context.spec.style == Style::kernel)
     platform.quick_toolchain = toolchain::make_nvrtc_toolchain(quick_options(context, common, tools->nvrtc_worker));
@@ -138,6 +141,7 @@ Result<Platform> open_cuda_platform(const build_step::KernelContext& context, co
     if (!rates) return profiler::Ceilings{};
     return profiler::Ceilings{rates->flops_per_s, rates->bytes_per_s, rates->tensor_flops_per_s};
   };
+  platform.kernel_runner = tools->kernel_runner;
   platform.gpu = std::move(*device);
   return platform;
 }

@@ -4,7 +4,7 @@
 #include <fmt/core.h>
 
 #include "build_step/pick.h"
-#include "loop/device_profile.h"
+#include "loop/profile.h"
 #include "profiler/roofline.h"
 #include "selection/selection.h"
 
@@ -38,8 +38,11 @@ Finalists::Finalists(const RunScope& run, Workbench& bench, History& history)
     if (trial.detail.starts_with(kAcceptedAs)) judged_.insert(trial.candidate_hash);
   choose_incumbent();
   if (bench.platform().gpu) bench.ceilings();  // while the device is at hand: a later step may have to do without it
-  profile_on_device(bench, bench.built_baseline(), "");
-  if (incumbent_.variant) profile_on_device(bench, incumbent_.binary, incumbent_.variant->evidence.source_hash);
+  profile(bench, bench.built_baseline(), "", nullptr);
+  if (incumbent_.variant) {
+    const Candidate candidate = as_candidate(*incumbent_.variant);
+    profile(bench, incumbent_.binary, incumbent_.variant->evidence.source_hash, &candidate);
+  }
 }
 
 void Finalists::choose_incumbent() {
@@ -97,7 +100,6 @@ bool Finalists::judge(const Trial& trial) {
   incumbent_ = Incumbent{*judged.binary, judged.variant};
   incumbent_ratio_ = judged.variant->evidence.against_baseline.ratio;
   roofline_share_ = share_of_roofline(bench_, judged.variant->evidence.against_baseline);
-  profile_on_device(bench_, incumbent_.binary, hash);
   accepted_ = std::move(judged.variant);
   return true;
 }

@@ -26,10 +26,12 @@ struct WorkbenchOptions {
 struct Platform {
   std::unique_ptr<toolchain::Toolchain> toolchain;            // makes exactly what the build makes
   std::unique_ptr<toolchain::Toolchain> quick_toolchain;      // style kernel: device code alone; absent: the same
+  std::unique_ptr<toolchain::Toolchain> line_toolchain;       // CUDA: `toolchain` with -lineinfo
   std::unique_ptr<toolchain::Toolchain> reference_toolchain;  // absent where the spec names no reference
   std::unique_ptr<runner::Runner> runner;
   std::unique_ptr<runner::Runner> reference_runner;  // the reference is host code whatever the kernel is
   std::optional<Device> gpu;                         // CUDA: what programs run on
+  std::filesystem::path kernel_runner;               // CUDA: kagent-cuda-runner
   std::string device;                                // for records
   std::function<profiler::Ceilings()> ceilings;      // measures what this device can do at most
 };

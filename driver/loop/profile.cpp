@@ -1,17 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "loop/device_profile.h"
+#include "loop/profile.h"
 
 #include <algorithm>
+#include <system_error>
+#include <utility>
 
+#include "loop/code_facts.h"
 #include "profiler/counters.h"
+#include "runner/processor_counters.h"
 #include "spec/spec.h"
 #include "store/profile_record.h"
 
 namespace kagent::loop {
 namespace {
 
-// The fastest of a few cold calls, and the counters of one more.
-store::ProfileRecord::OfCase profile_case(runner::Session& session, const KernelSpec& spec, const Case& timed) {
+namespace fs = std::filesystem;
+
+// On a GPU the fastest of a few cold calls, and the counters of one more. On the host, whose profile is compared with
+// no other time, the counters alone.
+store::ProfileRecord::OfCase profile_case(runner::Session& session, const KernelSpec& spec, const Case& timed,
+                                          bool on_gpu) {
   constexpr int kCalls = 5;
   store::ProfileRecord::OfCase seen;
   const auto fails = [&seen](const auto& step, const RunResult* result) {
@@ -28,13 +36,13 @@ store::ProfileRecord::OfCase profile_case(runner::Session& session, const Kernel
   }
   const auto ready = session.prepare(0, *inputs, {});
   if (fails(ready, ready ? &*ready : nullptr)) return seen;
-  for (int i = 0; i < kCalls; ++i) {
+  for (int i = 0; on_gpu && i < kCalls; ++i) {
     const auto sample = session.sample({.slots = {0}, .repetitions = 1, .cold = true});
     if (fails(sample, sample ? &*sample : nullptr)) return seen;
     const auto time = static_cast<double>(sample->child_time.count());
     seen.time_ns = i == 0 ? time : std::min(seen.time_ns, time);
   }
-  auto counters = session.count(0, profiler::wanted_counters());
+  auto counters = session.count(0, on_gpu ? profiler::wanted_counters() : runner::ProcessorCounters::names());
   if (!counters) {
     seen.problem = counters.error().message;
     return seen;
@@ -44,31 +52,67 @@ store::ProfileRecord::OfCase profile_case(runner::Session& session, const Kernel
   return seen;
 }
 
-}  // namespace
+// The program's device code: with the places in the source, which takes a compile of its own, where it can be read at
+// all.
+CodeFacts code_of(Workbench& bench, const Binary& binary, const Candidate* candidate) {
+  const fs::path& compiler = bench.context().command.compiler;
+  const fs::path plain = device_code_of(binary);
+  if (const CodeFacts without = read_code(plain, compiler); without.text.empty()) return without;
+  const auto with_lines = bench.compile_with_lines(candidate);
+  const bool compiled = with_lines && with_lines->outcome == Outcome::ok;
+  const std::string& source = candidate ? candidate->source : bench.context().source_text;
+  CodeFacts facts = read_code(compiled ? device_code_of(with_lines->binary) : plain, compiler, source);
+  std::error_code ignored;
+  if (compiled) fs::remove_all(with_lines->binary.executable.parent_path(), ignored);
+  if (facts.lines.empty()) facts.reason = "without the places in the source: it could not be compiled with -lineinfo";
+  return facts;
+}
 
-void profile_on_device(Workbench& bench, const Binary& binary, const std::string& candidate_hash) {
+// Everything there is to say of it. Nothing where the machine cannot start it.
+std::optional<store::ProfileRecord> look_at(Workbench& bench, const Binary& binary, const Candidate* candidate,
+                                            const std::optional<store::ProfileRecord>& known) {
   const auto& gpu = bench.platform().gpu;
-  if (!gpu) return;
-  const auto file = store::profile_file(bench.options().state_folder, bench.context().request.kernel,
-                                        bench.context().architecture, candidate_hash);
-  const auto known = store::read_profile(file);
-  const auto lacks_counters = [](const auto& entry) { return !entry.second.problem.empty(); };
-  if (known && std::ranges::none_of(known->cases, lacks_counters)) return;
-  const auto lane = MeasuringLane::enter_device(gpu->uuid, {}, "profiling " + bench.spec().kernel, {}, {});
-  if (!lane) return;
   store::ProfileRecord record;
+  record.object_hash = binary.object_hash;
   record.usage = binary.device_usage;
-  record.device = *gpu;
+  if (gpu) {
+    record.device = *gpu;
+    record.code = known && !known->code.text.empty() ? known->code : code_of(bench, binary, candidate);
+  } else {
+    // Making a case's inputs may take longer than the run: not for nothing.
+    const std::string obstacle = runner::ProcessorCounters::obstacle();
+    for (const Case& timed : bench.built_spec().cases)
+      if (timed.timed && !obstacle.empty()) record.cases[timed.name].problem = obstacle;
+    if (!obstacle.empty()) return record;
+  }
+  const auto lane = enter_lane(bench.measuring(), "profiling " + bench.spec().kernel);
+  if (!lane) return std::nullopt;
   for (const Case& timed : bench.built_spec().cases) {
     if (!timed.timed) continue;
     // A process each: the profiler changes what comes after it.
     runner::RunnerLimits limits = bench.limits();
     limits.reads_counters = true;
     auto session = bench.runner().start(binary, bench.built_spec().parameters, limits);
-    if (!session) return;
-    record.cases[timed.name] = profile_case(**session, bench.built_spec(), timed);
+    if (!session) return std::nullopt;
+    record.cases[timed.name] = profile_case(**session, bench.built_spec(), timed, gpu.has_value());
   }
-  store::write_profile(file, record);
+  return record;
+}
+
+}  // namespace
+
+std::filesystem::path profile_of(const Workbench& bench, const std::string& candidate_hash) {
+  return store::profile_file(bench.options().state_folder, bench.context().request.kernel, bench.context().architecture,
+                             candidate_hash);
+}
+
+void profile(Workbench& bench, const Binary& binary, const std::string& candidate_hash, const Candidate* candidate) {
+  const auto file = profile_of(bench, candidate_hash);
+  const auto lacks_counters = [](const auto& entry) { return !entry.second.problem.empty(); };
+  auto known = store::read_profile(file);
+  if (known && known->object_hash != binary.object_hash) known.reset();  // the baseline was edited
+  if (known && std::ranges::none_of(known->cases, lacks_counters)) return;
+  if (const auto record = look_at(bench, binary, candidate, known)) store::write_profile(file, *record);
 }
 
 }  // namespace kagent::loop

@@ -159,6 +159,17 @@ Result<CompileResult> Workbench::compile_as_built(const Candidate& candidate) {
   return platform_.toolchain->compile({as_built_text(text, candidate.launch), *work});
 }
 
+Result<CompileResult> Workbench::compile_with_lines(const Candidate* candidate) {
+  if (!platform_.line_toolchain) return failure("the build's compiler notes no places in the source");
+  auto work = empty_folder((candidate ? folder(*candidate) : folder_ / "baseline") / "with-lines");
+  if (!work) return std::unexpected(work.error());
+  const std::string name = context_.request.source.filename().string();
+  const std::string text =
+      candidate ? render(*candidate, name) : fmt::format("#line 1 \"{}\"\n", name) + context_.source_text;
+  const auto& launch = candidate && candidate->launch ? candidate->launch : context_.spec.launch;
+  return platform_.line_toolchain->compile({as_built_text(text, launch), *work});
+}
+
 void Workbench::drop_binaries() const {
   std::error_code error;
   for (const auto& entry : fs::recursive_directory_iterator(folder_, error)) {

@@ -48,6 +48,9 @@ class Workbench {
   Result<CompileResult> compile(const Candidate& candidate);
   // Compiles a candidate exactly as the build would: what is judged and kept.
   Result<CompileResult> compile_as_built(const Candidate& candidate);
+  // Device code as the build compiles it, with the places in the source noted in it (-lineinfo): to be read, not run.
+  // Null: the baseline.
+  Result<CompileResult> compile_with_lines(const Candidate* candidate);
   // Checks what compile_as_built() made.
   Result<VerificationReport> verify_as_built(const Binary& binary);
   // How things are measured here: limits and device filled in.

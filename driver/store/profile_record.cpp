@@ -16,13 +16,23 @@ OrderedJson json_of(const ProfileRecord::OfCase& of_case) {
 
 OrderedJson json_of(const ProfileRecord& record) {
   const Device& device = record.device;
-  return {{"cases", object(record.cases, [](const ProfileRecord::OfCase& one) { return json_of(one); })},
+  OrderedJson lines = OrderedJson::array();
+  for (const std::string& line : record.code.lines) lines.push_back(text(line));
+  return {{"object_hash", text(record.object_hash)},
+          {"cases", object(record.cases, [](const ProfileRecord::OfCase& one) { return json_of(one); })},
           {"usage", write(record.usage)},
+          {"code",
+           {{"numbers", object(record.code.numbers, [](double value) { return number(value); })},
+            {"text", text(record.code.text)},
+            {"reason", text(record.code.reason)},
+            {"lines", lines}}},
           {"device",
            {{"name", text(device.name)},
             {"multiprocessors", device.multiprocessors},
+            {"l2_bytes", device.l2_bytes},
             {"registers_per_multiprocessor", device.registers_per_multiprocessor},
             {"threads_per_multiprocessor", device.threads_per_multiprocessor},
+            {"blocks_per_multiprocessor", device.blocks_per_multiprocessor},
             {"shared_bytes_per_multiprocessor", device.shared_bytes_per_multiprocessor}}}};
 }
 
@@ -40,6 +50,19 @@ ProfileRecord::OfCase read_case(Object object) {
   return of_case;
 }
 
+CodeFacts read_code(Object object) {
+  CodeFacts code;
+  Object numbers = object.object("numbers");
+  numbers.each([&](const std::string& name) { code.numbers[name] = numbers.number(name); });
+  code.text = object.string("text");
+  code.reason = object.string("reason");
+  const Json& lines = object.at("lines");
+  if (!lines.is_array()) throw Flaw(object.place("lines") + " is not an array");
+  for (const Json& line : lines) code.lines.push_back(line.get<std::string>());
+  object.finish();
+  return code;
+}
+
 int count(Object& object, const std::string& key) {
   return static_cast<int>(object.integer(key, 0, std::numeric_limits<int>::max()));
 }
@@ -47,12 +70,16 @@ int count(Object& object, const std::string& key) {
 ProfileRecord read(const Json& json) {
   ProfileRecord record;
   Object whole(json, ""), cases = whole.object("cases"), device = whole.object("device");
+  record.object_hash = whole.string("object_hash");
+  record.code = read_code(whole.object("code"));
   cases.each([&](const std::string& name) { record.cases[name] = read_case(cases.object(name)); });
   record.usage = read_device_usage(whole, "usage");
   record.device.name = device.string("name");
   record.device.multiprocessors = count(device, "multiprocessors");
+  record.device.l2_bytes = device.integer("l2_bytes", 0, std::numeric_limits<std::int64_t>::max());
   record.device.registers_per_multiprocessor = count(device, "registers_per_multiprocessor");
   record.device.threads_per_multiprocessor = count(device, "threads_per_multiprocessor");
+  record.device.blocks_per_multiprocessor = count(device, "blocks_per_multiprocessor");
   record.device.shared_bytes_per_multiprocessor = count(device, "shared_bytes_per_multiprocessor");
   device.finish();
   whole.finish();

@@ -7,21 +7,25 @@
 #include <string>
 #include <vector>
 
+#include "values/code_facts.h"
 #include "values/device.h"
 
 namespace kagent::store {
 
-// What was seen of one program on the device, kept beside the candidate's files, so that a later step, perhaps on a
+// What was seen of one program where it runs, kept beside the candidate's files, so that a later step, perhaps on a
 // machine without the device, can say what limits it.
 struct ProfileRecord {
   struct OfCase {
     double time_ns = 0;                                  // of a call
-    std::vector<std::map<std::string, double>> kernels;  // counters by CUPTI's names, of each kernel of a call
+    std::vector<std::map<std::string, double>> kernels;  // counters as Session::count() names them, of each kernel
     std::string problem;                                 // why there are none
   };
+  std::string object_hash;  // of the program that was looked at
   std::map<std::string, OfCase> cases;
+  // Of device code.
   std::vector<DeviceUsage> usage;
   Device device;
+  CodeFacts code;
 };
 
 // Nothing where there is no record, or none that can be read.

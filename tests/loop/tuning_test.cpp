@@ -7,6 +7,8 @@
 
 #include "build_step/pick.h"
 #include "loop/planted_project.h"
+#include "runner/processor_counters.h"
+#include "store/profile_record.h"
 #include "store/trial_store.h"
 
 namespace kagent::loop {
@@ -62,6 +64,21 @@ TEST_F(Tuning, FindsThePlantedBestAndKeepsItAsABranch) {
        {times.preparing, times.compiling, times.verifying, times.racing, times.judging})
     EXPECT_GT(part.count(), 0);
   EXPECT_EQ(times.waiting.count(), 0);
+
+  // Baseline and variant were looked at, or it is on record why not.
+  const std::string obstacle = runner::ProcessorCounters::obstacle();
+  const Evidence& evidence = result.variant->evidence;
+  for (const std::string& hash : {std::string(), evidence.source_hash}) {
+    const auto profile =
+        store::read_profile(store::profile_file(options().bench.state_folder, "scale", evidence.architecture, hash));
+    ASSERT_TRUE(profile) << hash;
+    const store::ProfileRecord::OfCase& seen = profile->cases.at("large");
+    EXPECT_NE(seen.kernels.empty(), seen.problem.empty()) << seen.problem;
+    if (!obstacle.empty()) {
+      EXPECT_EQ(seen.problem, obstacle);
+      EXPECT_THAT(evidence.counters_after, ::testing::IsEmpty());
+    }
+  }
 }
 
 TEST_F(Tuning, RemembersTheResultForTheSameInputs) {

@@ -17,8 +17,11 @@ class ProfileRecordFile : public testing::Test {
     record.cases["training"] = {1234.5, {{{"dram__bytes_read.sum", 4096}, {"idle.ratio", std::nan("")}}, {}}, ""};
     record.cases["decode"].problem = "no permission for counters";
     record.usage = {{.kernel = "softmax<256>", .registers = 40, .shared_bytes = 1024, .barriers = 1}};
+    record.object_hash = "1a2b";
+    record.code = {{{"load_bits", 32}}, "9 instructions", "no places", {"line 3, 'y[i] = x[i];': 9 instructions"}};
     record.device.name = "NVIDIA H200";
     record.device.multiprocessors = 132;
+    record.device.l2_bytes = 60 << 20;
     record.device.shared_bytes_per_multiprocessor = 233472;
     return record;
   }
@@ -41,8 +44,14 @@ TEST_F(ProfileRecordFile, gives_back_what_was_seen) {
   EXPECT_EQ(record->usage[0].kernel, "softmax<256>");
   EXPECT_EQ(record->usage[0].registers, 40);
   EXPECT_EQ(record->usage[0].shared_bytes, 1024);
+  EXPECT_EQ(record->object_hash, "1a2b");
+  EXPECT_EQ(record->code.numbers, example().code.numbers);
+  EXPECT_EQ(record->code.text, "9 instructions");
+  EXPECT_EQ(record->code.reason, "no places");
+  EXPECT_EQ(record->code.lines, example().code.lines);
   EXPECT_EQ(record->device.name, "NVIDIA H200");
   EXPECT_EQ(record->device.multiprocessors, 132);
+  EXPECT_EQ(record->device.l2_bytes, 60 << 20);
   EXPECT_EQ(record->device.shared_bytes_per_multiprocessor, 233472);
 }
 
