@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "proposer/model/json_fields.h"
 #include "util/text.h"
 #include "values/error.h"
 
@@ -123,6 +124,8 @@ class Server {
   };
 
   void receive(const std::string& line) {
+    if (proposer::model::nests_too_deeply(line))
+      return send(error_message(nullptr, {kParseError, "the line is nested too deeply"}));
     const json message = json::parse(line, nullptr, false);
     if (message.is_discarded()) return send(error_message(nullptr, {kParseError, "the line is not JSON in UTF-8"}));
     if (!message.is_array()) return dispatch(message, nullptr);

@@ -101,6 +101,14 @@ std::string stateless(const std::string& method, const std::string& more = "") {
   return R"({"jsonrpc":"2.0","id":"a","method":")" + method + R"(","params":{)" + more + kMeta + "}}";
 }
 
+TEST_F(ToolServerTest, brackets_without_end_are_refused_and_do_no_harm) {
+  const std::string deep = std::string(500'000, '[') + std::string(500'000, ']');
+  write(R"({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"x": )" + deep + "}}\n");
+  EXPECT_THAT(read_line(), HasSubstr("nested too deeply"));
+  write("{\"jsonrpc\": \"2.0\", \"id\": 2, \"method\": \"ping\"}\n");
+  EXPECT_THAT(read_line(), HasSubstr("\"id\":2"));
+}
+
 TEST_F(ToolServerTest, agrees_on_a_revision_that_it_knows_and_offers_its_newest_otherwise) {
   const auto agreed = [this](const std::string& wanted) {
     return ask(R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":")" + wanted + "\"}}")

@@ -119,6 +119,8 @@ std::set<std::size_t> cache_marks(const std::vector<ChatMessage>& messages) {
 AnthropicModel::AnthropicModel(const ModelConfig& config, std::shared_ptr<const Secret> key)
     : endpoint_{config, std::move(key), "/v1/messages", "x-api-key: ", {"anthropic-version: 2023-06-01"}} {
   if (endpoint_.config.base_url.ends_with("/v1")) endpoint_.path = "/messages";
+  endpoint_.headers.push_back(config.stream ? "Accept: text/event-stream, application/json"
+                                            : "Accept: application/json");
   // Thinking and a forced tool exclude one another.
   tool_ = config.structured && !field(parsed(config.extra), "thinking").is_object();
 }

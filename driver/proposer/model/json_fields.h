@@ -39,9 +39,9 @@ inline std::string dumped(const Json& value, int indent = -1) {
   return value.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
-// Not a value ("discarded") where it does not parse, or is nested deeper than any reply: a reply of brackets alone
-// would take a hundred times its size in memory.
-inline Json parsed(std::string_view text) {
+// Deeper than anything that is meant: brackets alone would take a hundred times their size in memory, and to copy or
+// to print what they make takes more stack than there is.
+inline bool nests_too_deeply(std::string_view text) {
   constexpr int kMaxDepth = 64;
   int depth = 0;
   bool in_string = false;
@@ -52,9 +52,14 @@ inline Json parsed(std::string_view text) {
     if (in_string) continue;
     if (c == '[' || c == '{') ++depth;
     if (c == ']' || c == '}') --depth;
-    if (depth > kMaxDepth) return Json(Json::value_t::discarded);
+    if (depth > kMaxDepth) return true;
   }
-  return Json::parse(text, nullptr, false);
+  return false;
+}
+
+// Not a value ("discarded") where it does not parse, or is nested deeper than any reply.
+inline Json parsed(std::string_view text) {
+  return nests_too_deeply(text) ? Json(Json::value_t::discarded) : Json::parse(text, nullptr, false);
 }
 
 }  // namespace kagent::proposer::model
