@@ -19,6 +19,18 @@ struct AgentOptions {
   std::string parent, model;
   std::vector<std::string> files;
   bool crossover = false, whole_source = false, json = false;
+  std::optional<std::int64_t> input_tokens, cached_tokens, output_tokens;
+  std::optional<double> cost;
+
+  // What the agent says that its submissions cost; nothing where it says nothing.
+  std::optional<Usage> reported() const {
+    if (!input_tokens && !cached_tokens && !output_tokens && !cost) return std::nullopt;
+    return Usage{.input_tokens = input_tokens.value_or(0),
+                 .cached_tokens = cached_tokens.value_or(0),
+                 .output_tokens = output_tokens.value_or(0),
+                 .cost = cost.value_or(0),
+                 .seconds = 0};
+  }
 };
 
 int ended(const loop::AgentSession& session) {
@@ -66,7 +78,7 @@ int submit(const AgentOptions& options) {
   }
   std::vector<loop::Submission> submissions;
   for (const std::string& file : options.files) submissions.push_back({file, contents_of(file), options.whole_source});
-  const loop::SubmitReport report = session.submit(submissions, options.model);
+  const loop::SubmitReport report = session.submit(submissions, options.model, options.reported());
   fmt::print("{}{}", options.json ? report_json(session, report) : report_text(session, report),
              options.json ? "\n" : "");
   if (loop::interrupted()) return kInterrupted;
@@ -85,20 +97,42 @@ int finish(const AgentOptions& options) {
   const loop::TuningResult result = opened.session->finish();
   const std::string reference = result.variant ? result.variant->reference : "";
   const double over_baseline = result.variant ? 1 / result.variant->evidence.against_baseline.ratio : 1;
-  if (options.json)
-    fmt::print("{}\n", nlohmann::ordered_json({{"improved", result.variant.has_value()},
-                                               {"variant", reference},
-                                               {"over_baseline", over_baseline},
-                                               {"reason", result.reason},
-                                               {"trials", result.trials}})
-                           .dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
-  else if (result.variant)
+  const auto used = result.usage.find("agent");
+  if (options.json) {
+    nlohmann::ordered_json root{{"improved", result.variant.has_value()},
+                                {"variant", reference},
+                                {"over_baseline", over_baseline},
+                                {"reason", result.reason},
+                                {"trials", result.trials},
+                                {"reported_by_agent", nullptr}};
+    if (used != result.usage.end())
+      root["reported_by_agent"] = {{"input_tokens", used->second.input_tokens},
+                                   {"cached_tokens", used->second.cached_tokens},
+                                   {"output_tokens", used->second.output_tokens},
+                                   {"cost", used->second.cost}};
+    fmt::print("{}\n", root.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    return kDone;
+  }
+  if (result.variant)
     fmt::print("{}: {}, {:.2f}x over the baseline ({}; {} trials)\n", options.session.kernel, util::clean(reference),
                over_baseline, util::clean(result.reason), result.trials);
   else
     fmt::print("{}: no improvement, what was there stays ({}; {} trials)\n", options.session.kernel,
                util::clean(result.reason), result.trials);
+  if (used != result.usage.end())
+    fmt::print("  the agent reports {} tokens read ({} of them cached), {} written, {:.4g} in cost\n",
+               used->second.input_tokens, used->second.cached_tokens, used->second.output_tokens, used->second.cost);
   return kDone;
+}
+
+void add_report_options(CLI::App& command, AgentOptions& options) {
+  const CLI::Range tokens(std::int64_t{0}, kMostTokens);
+  command.add_option("--input-tokens", options.input_tokens, "Read by the agent for these files, cached ones included")
+      ->check(tokens);
+  command.add_option("--cached-tokens", options.cached_tokens, "Of them, from its provider's cache")->check(tokens);
+  command.add_option("--output-tokens", options.output_tokens, "Written by the agent, reasoning included")
+      ->check(tokens);
+  command.add_option("--cost", options.cost, "What it paid for them")->check(CLI::Range(0.0, kMostCost));
 }
 
 CLI::App* add_step(CLI::App& agent, const std::string& name, const std::string& help,
@@ -106,7 +140,17 @@ CLI::App* add_step(CLI::App& agent, const std::string& name, const std::string& 
   CLI::App* command = agent.add_subcommand(name, help);
   add_session_options(*command, options->session);
   command->add_flag("--json", options->json, "Print JSON");
-  command->callback([options, &action, step] { action = [options, step] { return step(*options); }; });
+  command->callback([options, &action, step] {
+    action = [options, step]() -> int {
+      try {
+        return step(*options);
+      } catch (const UserError& error) {
+        if (!loop::interrupted()) throw;  // else it waited for another process
+        fmt::print(stderr, "kagent: {}\n", util::clean(error.what()));
+        return kInterrupted;
+      }
+    };
+  });
   return command;
 }
 
@@ -128,6 +172,7 @@ void add_agent(CLI::App& app, Action& action) {
   of_submit->add_option("files", options->files, "Answers in the published form; - is standard input")->required();
   of_submit->add_flag("--source", options->whole_source, "The files are sources as a whole");
   of_submit->add_option("--model", options->model, "Who wrote them, for the record");
+  add_report_options(*of_submit, *options);
 
   add_step(*agent, "status", "History, what is best, what is left of the budgets", options, action, status);
   add_step(*agent, "finish", "Conclude the session", options, action, finish);

@@ -12,9 +12,11 @@
 #include "cli/kernels.h"
 #include "cli/usage.h"
 #include "loop/interrupt.h"
+#include "loop/replay.h"
 #include "report/progress.h"
 #include "report/wording.h"
 #include "util/sandbox.h"
+#include "util/text.h"
 
 namespace kagent::cli {
 namespace {
@@ -72,9 +74,81 @@ void demand_breeding(const loop::TuningOptions& tuning) {
           : "name one with --proposer (model, openai, anthropic, command), or leave --population out");
 }
 
+nlohmann::ordered_json to_json(const KernelRequest& request, const std::string& architecture,
+                               const loop::ReplayReport& report) {
+  const loop::TuningResult& result = report.result;
+  return {{"replayed", true},
+          {"kernel", request.kernel},
+          {"target", request.target},
+          {"architecture", architecture},
+          {"recorded", report.beginning.started},
+          {"as_recorded", report.departure.empty()},
+          {"departure", report.departure},
+          {"complete", report.complete},
+          {"variant_then", result.variant ? result.variant->reference : ""},
+          {"reason", result.reason},
+          {"trials", result.trials},
+          {"exchanges", report.exchanges},
+          {"other_prompts", report.other_prompts},
+          {"other_prompt", report.other_prompt},
+          {"usage", usage_json(result.usage)}};
+}
+
+// Each line says that it is of a replay: nobody shall take it for a measurement.
+void print(const std::string& title, const loop::ReplayReport& report) {
+  const loop::TuningResult& result = report.result;
+  const auto line = [&](const std::string& text) { fmt::print("{}, replayed: {}\n", title, util::clean(text, 2000)); };
+  line(fmt::format("the run of {} on {}; nothing was compiled, measured or accepted now", report.beginning.started,
+                   report.beginning.device));
+  if (report.other_prompts > 0)
+    line(fmt::format("{} of {} prompts are not the recorded ones; {}", report.other_prompts, report.exchanges,
+                     report.other_prompt));
+  if (!report.departure.empty()) return line("decided otherwise than then: " + report.departure);
+  line(fmt::format("every decision as then: {} trials, {} exchanges{}", result.trials, report.exchanges,
+                   report.complete ? "" : ", up to where the run was cut short"));
+  if (report.complete)
+    line(fmt::format("then {} ({})", result.variant ? "accepted as " + result.variant->reference : "no improvement",
+                     result.reason));
+}
+
+// The recorded run, decided again; nothing where the folder holds answers alone.
+std::optional<int> replay(const OptimizeOptions& options, const std::vector<KernelRequest>& requests) {
+  if (options.replay.empty() || options.dry_run || (!options.proposer.empty())) return std::nullopt;
+  const auto folder = require(loop::recorded_run(options.replay));
+  if (!folder) {
+    fmt::print(stderr, "kagent: {} holds answers and no measurements: they are measured anew\n",
+               util::clean(options.replay.string()));
+    return std::nullopt;
+  }
+  const loop::CourseBeginning of = require(loop::recorded_beginning(*folder));
+  for (const KernelRequest& request : requests) {
+    if (request.kernel != of.kernel) continue;
+    for (const BuildOutput& output : request.outputs) {
+      if (output.is_dispatcher()) continue;
+      const build_step::KernelContext context = require(build_step::load_context(request, output));
+      if (context.architecture != of.architecture) continue;
+      store::VariantStore variants = open_variants(request);
+      auto progress = report::make_progress(stderr);
+      auto replayed = loop::replay_run(context, variants, *folder, *progress, loop::interrupted);
+      if (!replayed && loop::interrupted()) return kInterrupted;
+      const loop::ReplayReport report = require(std::move(replayed));
+      if (options.json)
+        fmt::print("{}\n", to_json(request, context.architecture, report)
+                               .dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+      else
+        print(fmt::format("{} ({}, {})", request.kernel, request.target, context.architecture), report);
+      return report.departure.empty() ? kDone : kNegative;
+    }
+  }
+  throw UserError(fmt::format("{} is the record of {} on {}, which this build does not have", folder->string(),
+                              util::clean(of.kernel, 100), util::clean(of.architecture, 100)),
+                  "name a run of a kernel of this build");
+}
+
 int optimize(const OptimizeOptions& options) {
   auto requests = require(build_step::find_requests(options.build.folder, options.kernel, options.build.target));
   loop::catch_interrupts();
+  if (const auto code = replay(options, requests)) return *code;
   nlohmann::ordered_json lines = nlohmann::ordered_json::array();
   for (KernelRequest& request : requests) {
     store::VariantStore variants = open_variants(request);
@@ -132,7 +206,10 @@ void add_optimize(CLI::App& app, Action& action) {
       ->check(CLI::Range(0.0, 0.9));
   command->add_option("--proposer", options->proposer, "Who proposes beside the search")
       ->check(CLI::IsMember(std::vector<std::string>(std::begin(kProposers), std::end(kProposers))));
-  command->add_option("--replay", options->replay, "Answer from the exchanges recorded below this folder")
+  command
+      ->add_option("--replay", options->replay,
+                   "Decide the run that is recorded in this folder again, without measuring, model or network; with\n"
+                   "--proposer replay, answer from its exchanges alone and measure anew")
       ->check(CLI::ExistingDirectory);
   CLI::Option* population = command
                                 ->add_option("--population", options->population,

@@ -40,9 +40,14 @@ std::vector<report::KernelReport> gather(const KernelRequest& request) {
     report::KernelReport one{request.kernel, request.target, choice.architecture, choice, {}, {}, {}};
     one.generations = all_variants(variants, request.kernel, choice.architecture);
     for (const Trial& trial : recent)
-      if (trial.architecture == choice.architecture) ++one.outcomes[trial.outcome];
-    one.usage =
-        loop::recorded_usage(loop::exchanges_folder(variants.state_folder(), request.kernel, choice.architecture));
+      if (trial.architecture == choice.architecture) {
+        ++one.outcomes[trial.outcome];
+        // What agents report of themselves; models are counted by their exchanges.
+        if (trial.candidate.role == "agent") one.usage["agent"] += trial.candidate.usage;
+      }
+    for (const auto& [role, used] :
+         loop::recorded_usage(loop::exchanges_folder(variants.state_folder(), request.kernel, choice.architecture)))
+      one.usage[role] += used;
     reports.push_back(std::move(one));
   }
   return reports;

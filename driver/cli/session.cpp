@@ -54,6 +54,23 @@ std::string indented(const std::string& text) {
   return result.empty() ? "" : result + "\n";
 }
 
+// What the agent says that it used: kagent cannot see it.
+std::string usage_text(const loop::SessionRecord& record) {
+  const Usage& used = record.reported;
+  const auto of = [](const std::string& budget) { return budget.empty() ? "" : " of " + budget; };
+  const std::string tokens = record.limits.tokens ? fmt::format("{}", *record.limits.tokens) : "";
+  const std::string money = record.limits.money ? fmt::format("{:g}", *record.limits.money) : "";
+  if (record.reports == 0)
+    return tokens.empty() && money.empty()
+               ? ""
+               : "  tokens    none reported by the agent: a budget of tokens or money counts what it reports\n";
+  return fmt::format(
+      "  tokens    {}{} ({} read, {} of them cached, {} written) and {:.4g}{} in cost, reported by the "
+      "agent with {} submissions\n",
+      used.input_tokens + used.output_tokens, of(tokens), used.input_tokens, used.cached_tokens, used.output_tokens,
+      used.cost, of(money), record.reports);
+}
+
 std::string stop_text(const loop::AgentSession& session, const std::string& kernel) {
   const auto reason = session.reason_to_stop();
   if (!reason) return {};
@@ -77,6 +94,10 @@ void add_limit_options(CLI::App& command, SessionOptions& options) {
   command.add_option("--min-gain", options.min_gain, "Share of time that counts as faster")
       ->check(CLI::Range(0.0, 0.9));
   command.add_option("--goal-speedup", options.goal_speedup, "Over the baseline: enough")->check(CLI::Range(1.0, 1e6));
+  command.add_option("--token-budget", options.tokens, "Tokens, of those that the agent reports")
+      ->check(CLI::Range(std::int64_t{1}, kMostTokens));
+  command.add_option("--money-budget", options.money, "Cost, of that which the agent reports")
+      ->check(CLI::Range(0.0, kMostCost));
 }
 
 OpenedSession open_session(const SessionOptions& options, std::function<bool()> interrupted) {
@@ -108,7 +129,9 @@ OpenedSession open_session(const SessionOptions& options, std::function<bool()> 
   opened.limits = {.rounds = options.rounds.value_or(request.rounds),
                    .time_budget_s = options.budget_s.value_or(static_cast<int>(request.time_budget.count())),
                    .min_gain = options.min_gain.value_or(request.min_gain),
-                   .goal_speedup = options.goal_speedup};
+                   .goal_speedup = options.goal_speedup,
+                   .tokens = options.tokens,
+                   .money = options.money};
   opened.interrupted = std::make_unique<std::function<bool()>>(std::move(interrupted));
   opened.session = std::make_unique<loop::AgentSession>(*opened.context, *opened.variants, *opened.tuning,
                                                         *opened.progress, *opened.interrupted);
@@ -145,6 +168,7 @@ std::string status_text(const loop::AgentSession& session) {
                         record.started);
     text += fmt::format("  rounds    {} of {}\n", record.rounds_done, record.limits.rounds);
     text += fmt::format("  time      {:.0f} s of {} s\n", record.used_s, record.limits.time_budget_s);
+    text += usage_text(record);
     text += fmt::format("  trials    {}\n", record.trials);
     for (const std::string& branch : record.accepted) text += "  accepted  " + util::clean(branch) + "\n";
     if (!record.parent.empty()) text += "  parent    " + short_hash(record.parent) + "\n";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -20,10 +21,16 @@ struct SessionOptions {
   std::filesystem::path runtime;
   std::optional<int> rounds, budget_s;
   std::optional<double> min_gain, goal_speedup;
+  std::optional<std::int64_t> tokens;
+  std::optional<double> money;
 };
 void add_session_options(CLI::App& command, SessionOptions& options);
 // Those that count when a session is opened.
 void add_limit_options(CLI::App& command, SessionOptions& options);
+
+// More than any agent uses in a session; above, sums could overflow.
+inline constexpr std::int64_t kMostTokens = 1'000'000'000'000;
+inline constexpr double kMostCost = 1e9;
 
 // All that a session refers to, at a fixed place.
 struct OpenedSession {

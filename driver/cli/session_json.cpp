@@ -14,7 +14,8 @@ std::string dumped(const ordered_json& json) {
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-ordered_json optional(const std::optional<double>& value) {
+template <class T>
+ordered_json optional(const std::optional<T>& value) {
   return value ? ordered_json(*value) : ordered_json();
 }
 
@@ -58,6 +59,14 @@ ordered_json session_of(const loop::AgentSession& session) {
           {"rounds", record.limits.rounds},
           {"used_s", record.used_s},
           {"time_budget_s", record.limits.time_budget_s},
+          {"reported_by_agent",
+           {{"submissions", record.reports},
+            {"input_tokens", record.reported.input_tokens},
+            {"cached_tokens", record.reported.cached_tokens},
+            {"output_tokens", record.reported.output_tokens},
+            {"cost", record.reported.cost}}},
+          {"token_budget", optional(record.limits.tokens)},
+          {"money_budget", optional(record.limits.money)},
           {"trials", record.trials},
           {"parent", record.parent},
           {"accepted", record.accepted},

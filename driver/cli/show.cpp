@@ -46,6 +46,15 @@ std::string joined(const std::vector<std::string>& lines) {
   return text;
 }
 
+// Of models as their providers tell, of agents as these report themselves.
+std::string usage_text(const Evidence& evidence) {
+  const Usage& usage = evidence.usage;
+  const bool by_agent = evidence.proposer == "agent";
+  if (by_agent && usage.input_tokens + usage.output_tokens == 0 && usage.cost == 0) return "no usage was reported";
+  return fmt::format("{} tokens read, {} written, {:.4g} in cost{}", usage.input_tokens, usage.output_tokens,
+                     usage.cost, by_agent ? ", as the agent reported" : "");
+}
+
 void print(const Variant& variant) {
   const Evidence& evidence = variant.evidence;
   fmt::print("{} {} {}\n", evidence.kernel, evidence.architecture, store::generation_name(evidence.generation));
@@ -53,9 +62,7 @@ void print(const Variant& variant) {
   line("parent", evidence.parent);
   line("created", evidence.created + " by kagent " + evidence.kagent_version + ", proposer " + evidence.proposer);
   if (!evidence.reviewed) line("review", "the first of its architecture when it was accepted: nobody had confirmed it");
-  if (!evidence.model.empty())
-    line("model", fmt::format("{}: {} tokens read, {} written, {:.4g} in cost", evidence.model,
-                              evidence.usage.input_tokens, evidence.usage.output_tokens, evidence.usage.cost));
+  if (!evidence.model.empty()) line("model", evidence.model + ": " + usage_text(evidence));
   line("hypothesis", evidence.hypothesis);
   line("reflection", evidence.reflection);
   std::string tunables;

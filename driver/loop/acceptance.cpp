@@ -166,6 +166,7 @@ Result<JudgedFinalist> judge_finalist(Workbench& bench, store::VariantStore& var
   // Takes what was measured into the verdict; true if the candidate is accepted by it.
   auto passes = [&](const Measured& measured, const std::string& what) {
     judged.interrupted = measured.interrupted;
+    judged.measured.push_back(measured);
     if (measured.interrupted) return false;
     judged.outcome = measured.outcome != Outcome::ok ? measured.outcome : outcome_of(measured.decision.comparison);
     judged.detail = measured.outcome != Outcome::ok ? measured.detail : measured.decision.reason;

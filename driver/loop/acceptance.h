@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "loop/evaluation.h"
 #include "loop/measurement.h"
@@ -24,6 +25,9 @@ struct JudgedFinalist {
   bool interrupted = false;        // then nothing was decided
   std::optional<Variant> variant;  // if accepted
   std::optional<Binary> binary;    // as the build makes it; if accepted
+  // What was decided from: against the incumbent, and then against the baseline.
+  std::vector<Measured> measured = {};
+  std::optional<double> roofline_share = {};  // of what was accepted, over all timed cases
 };
 
 // How the detail of an accepted trial begins; the branch follows.

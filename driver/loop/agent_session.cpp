@@ -20,6 +20,7 @@
 #include "loop/numeric.h"
 #include "loop/run_scope.h"
 #include "loop/stopping.h"
+#include "loop/usage.h"
 #include "loop/written.h"
 #include "proposer/structure.h"
 #include "selection/selection.h"
@@ -44,6 +45,8 @@ StoppingRule rule_of(const SessionRecord& record, const KernelSpec& spec) {
   rule.judging_share = 0;  // each step judges what it found
   rule.goal_roofline = spec.goal.roofline;
   rule.goal_speedup = record.limits.goal_speedup;
+  rule.tokens = record.limits.tokens;
+  rule.money = record.limits.money;
   return rule;
 }
 
@@ -55,6 +58,7 @@ RunState state_of(const SessionRecord& record) {
   state.failed = record.failed;
   state.roofline_share = record.roofline_share;
   state.accepted_ratio = record.accepted_ratio;
+  state.usage = record.reported;
   return state;
 }
 
@@ -65,14 +69,14 @@ std::string published_form(const std::string& source) {
 
 }  // namespace
 
-// What one step needs to run candidates; made anew in each.
+// What one step needs to run candidates, under the kernel's lock; made anew in each.
 struct AgentSession::Work {
   Work(const AgentSession& session, const SessionRecord& record)
       : options(session.options_),
-        lock(require(lock_kernel(session.context_, session.options_, session.progress_, session.interrupted_))),
         trials(require(store::TrialStore::open(trials_file(session.options_)))),
         budget(std::chrono::seconds(record.limits.time_budget_s), std::chrono::duration<double>(record.used_s)),
-        scope{session.context_, session.variants_, trials, options, session.progress_, session.interrupted_, budget},
+        scope{session.context_,  session.variants_,    trials, options,
+              session.progress_, session.interrupted_, budget, course},
         history(require(History::read(trials, session.context_.request.kernel, session.context_.architecture,
                                       session.context_.key.hash()))),
         bench(require(Workbench::open(session.context_, options.bench, session.progress_))) {
@@ -81,9 +85,9 @@ struct AgentSession::Work {
   }
 
   TuningOptions options;
-  util::FileLock lock;
   store::TrialStore trials;
   Budget budget;
+  Course course;  // a session has none
   RunScope scope;
   History history;
   std::unique_ptr<Workbench> bench;
@@ -97,11 +101,21 @@ AgentSession::AgentSession(const build_step::KernelContext& context, store::Vari
       options_(options),
       progress_(progress),
       interrupted_(interrupted),
-      sessions_(sessions_folder(options.bench.state_folder, context.request.kernel, context.architecture)),
-      record_(require(newest_session(sessions_))) {
+      sessions_(sessions_folder(options.bench.state_folder, context.request.kernel, context.architecture)) {
+  refresh();
+}
+
+void AgentSession::refresh() {
+  record_ = require(newest_session(sessions_));
   if (record_ && !record_->finished.empty()) record_.reset();
-  auto trials = require(store::TrialStore::open(trials_file(options)));
-  history_ = require(trials.trials(context.request.kernel, context.architecture, context.key.hash()));
+  auto trials = require(store::TrialStore::open(trials_file(options_)));
+  history_ = require(trials.trials(context_.request.kernel, context_.architecture, context_.key.hash()));
+}
+
+util::FileLock AgentSession::enter() {
+  util::FileLock lock = require(lock_kernel(context_, options_, progress_, interrupted_));
+  refresh();
+  return lock;
 }
 
 void AgentSession::demand_open() const {
@@ -121,6 +135,7 @@ void AgentSession::save() {
 }
 
 void AgentSession::open(const SessionLimits& limits) {
+  const util::FileLock lock = enter();
   if (!record_) {
     const auto last = require(newest_session(sessions_));
     demand_live_tunables(context_);
@@ -171,6 +186,7 @@ ParentSource AgentSession::parent(const std::string& hash) const {
 }
 
 proposer::Prompt AgentSession::brief(const std::string& wanted, bool crossover) {
+  const util::FileLock lock = enter();
   demand_open();
   const Archive archive(context_.source_text, history_, structural_distance);
   const std::vector<ParentSource> parents = archive.parents(2);
@@ -190,7 +206,19 @@ proposer::Prompt AgentSession::brief(const std::string& wanted, bool crossover) 
   record_->parent = chosen.hash;
   record_->second_parent = second ? second->hash : "";
   save();
+  brief_ = facts_about(std::move(chosen), std::move(second));
+  const proposer::Proposal proposal{context_.spec, brief_.parent.candidate.source, history_, 0, &brief_};
+  proposer::Prompt prompt = proposer::make_prompt(proposal);
+  require(write_brief(sessions_, *record_, prompt.system, prompt.text()));
+  return prompt;
+}
 
+Brief AgentSession::profiled() const {
+  demand_open();
+  return facts_about(parent(record_->parent), std::nullopt);
+}
+
+Brief AgentSession::facts_about(ParentSource parent, std::optional<ParentSource> second) const {
   BriefInput input{.context = context_, .history = history_};
   input.device = record_->device;
   input.flags = record_->flags;
@@ -199,11 +227,7 @@ proposer::Prompt AgentSession::brief(const std::string& wanted, bool crossover) 
   input.state_folder = options_.bench.state_folder;
   input.round = record_->rounds_done + 1;
   input.rounds = record_->limits.rounds;
-  brief_ = build_brief(input, std::move(chosen), std::move(second));
-  const proposer::Proposal proposal{context_.spec, brief_.parent.candidate.source, history_, 0, &brief_};
-  proposer::Prompt prompt = proposer::make_prompt(proposal);
-  require(write_brief(sessions_, *record_, prompt.system, prompt.text()));
-  return prompt;
+  return build_brief(input, std::move(parent), std::move(second));
 }
 
 SubmissionResult AgentSession::read(const Submission& submission, std::optional<Candidate>& candidate) const {
@@ -221,7 +245,9 @@ SubmissionResult AgentSession::read(const Submission& submission, std::optional<
   return result;
 }
 
-SubmitReport AgentSession::submit(const std::vector<Submission>& submissions, const std::string& model) {
+SubmitReport AgentSession::submit(const std::vector<Submission>& submissions, const std::string& model,
+                                  const std::optional<Usage>& reported) {
+  const util::FileLock lock = enter();
   demand_open();
   if (auto reason = reason_to_stop())
     throw UserError("the session has ended by itself: " + *reason,
@@ -230,15 +256,19 @@ SubmitReport AgentSession::submit(const std::vector<Submission>& submissions, co
   std::vector<Candidate> candidates;
   std::vector<std::string> hashes;  // of each submission; empty where there is no candidate
   const std::string source_name = context_.request.source.filename().string();
-  for (const Submission& submission : submissions) {
+  const std::vector<std::optional<Usage>> shares = shared_out(reported, submissions.size());
+  if (reported) record_->reports += static_cast<int>(submissions.size()), record_->reported += *reported;
+  for (std::size_t i = 0; i < submissions.size(); ++i) {
+    const Submission& submission = submissions[i];
     std::optional<Candidate> candidate;
     report.results.push_back(read(submission, candidate));
     SubmissionResult& result = report.results.back();
     hashes.emplace_back();
     require(record_exchange(sessions_, *record_, model.empty() ? "agent" : model,
-                            submission.whole_source ? published_form(submission.text) : submission.text));
+                            submission.whole_source ? published_form(submission.text) : submission.text, shares[i]));
     if (!candidate) continue;
     candidate->model = model;
+    if (shares[i]) candidate->role = "agent", candidate->usage = *shares[i];
     complete_tunables(*candidate, context_.spec);
     const std::string hash = util::sha256(render(*candidate, source_name));
     const auto known = std::ranges::find(history_, hash, &Trial::candidate_hash);
@@ -251,10 +281,12 @@ SubmitReport AgentSession::submit(const std::vector<Submission>& submissions, co
     candidates.push_back(std::move(*candidate));
   }
 
+  save();  // what was said and what it cost stays counted, whatever becomes of this process
+
   Work work(*this, *record_);
   if (record_->baseline_times.empty()) measure_baseline(work);
-  Finalists finalists(work.scope, *work.bench, work.history);
-  BatchRunner batches(work.scope, *work.bench, work.history);
+  Finalists finalists(work.scope, work.bench.get(), work.history);
+  BatchRunner batches(work.scope, work.bench.get(), work.history);
   progress_.on_event(RoundStarted{record_->rounds_done + 1});
   const std::vector<Evaluated> evaluated = batches.run(candidates);
   std::vector<std::string> tuned_hashes(submissions.size());
@@ -329,9 +361,11 @@ void AgentSession::close_round(const History& history, const SubmitReport& repor
 }
 
 TuningResult AgentSession::finish() {
+  const util::FileLock lock = enter();
   if (!record_) demand_open();
   TuningResult result;
   result.trials = record_->trials;
+  if (record_->reports > 0) result.usage["agent"] = record_->reported;
   result.reason = record_->stopped.empty() ? fmt::format("finished by the agent after {} round{}", record_->rounds_done,
                                                          record_->rounds_done == 1 ? "" : "s")
                                            : record_->stopped;
@@ -339,7 +373,6 @@ TuningResult AgentSession::finish() {
     auto variant = variants_.find(record_->accepted.back());
     if (variant) result.variant = std::move(*variant);
   }
-  auto lock = require(lock_kernel(context_, options_, progress_, interrupted_));
   auto trials = require(store::TrialStore::open(trials_file(options_)));
   const bool improved = !record_->accepted.empty();
   record_->finished = util::utc_now();

@@ -11,6 +11,7 @@
 #include "loop/tuning.h"
 #include "proposer/prompt.h"
 #include "store/variant_store.h"
+#include "util/lock.h"
 #include "values/brief.h"
 #include "values/progress.h"
 
@@ -64,8 +65,12 @@ class AgentSession {
   // hash; empty: the best.
   proposer::Prompt brief(const std::string& parent, bool crossover);
   Brief facts() const { return brief_; }  // of the last brief()
-  // Everything from reading the answers to accepting: one round.
-  SubmitReport submit(const std::vector<Submission>& submissions, const std::string& model);
+  // The same of what the last brief of any process started from; changes nothing.
+  Brief profiled() const;
+  // Everything from reading the answers to accepting: one round. `reported`: what the agent says that it used for them
+  // all; it is counted, and shared out among them.
+  SubmitReport submit(const std::vector<Submission>& submissions, const std::string& model,
+                      const std::optional<Usage>& reported = std::nullopt);
   // Ends the session, and with it the tuning of this kernel for this key.
   TuningResult finish();
   SessionStatus status() const;
@@ -75,8 +80,12 @@ class AgentSession {
  private:
   struct Work;
   void demand_open() const;
+  // Waits for other processes that work on this kernel, and reads what they left.
+  util::FileLock enter();
+  void refresh();
   void save();
   ParentSource parent(const std::string& hash) const;
+  Brief facts_about(ParentSource parent, std::optional<ParentSource> second) const;
   SubmissionResult read(const Submission& submission, std::optional<Candidate>& candidate) const;
   void measure_baseline(Work& work);
   void judge(Finalists& finalists, SubmitReport& report);

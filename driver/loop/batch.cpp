@@ -10,6 +10,7 @@
 #include "loop/numeric.h"
 #include "loop/reflection.h"
 #include "loop/stopwatch.h"
+#include "util/hash.h"
 #include "util/text.h"
 
 namespace kagent::loop {
@@ -25,9 +26,11 @@ std::vector<Evaluated> BatchRunner::run(std::vector<Candidate> candidates) {
   counts_.proposed += static_cast<int>(candidates.size());
   counts_.best_ratio = history_.best_ratio();
   run_.progress.on_event(counts_);
-  std::vector<Evaluated> evaluated = compiled_and_verified(candidates);
-  race_verified(evaluated);
-  std::erase_if(evaluated, [](const Evaluated& one) { return one.trial.outcome == Outcome::ok && !one.trial.score; });
+  std::vector<std::string> hashes;
+  for (const Candidate& candidate : candidates)
+    hashes.push_back(util::sha256(render(candidate, run_.context.request.source.filename().string())));
+  std::vector<Evaluated> evaluated = run_.course.replays() ? recorded(candidates, hashes) : tried(candidates);
+  run_.course.note_batch(hashes, evaluated);
   for (Evaluated& one : evaluated) {
     one.trial.reflection = reflect(one.trial, history_.ratio_before(one.trial.candidate));
     require(history_.add(one));
@@ -42,7 +45,7 @@ std::vector<Evaluated> BatchRunner::compiled_and_verified(const std::vector<Cand
   {
     const Stopwatch watch(both);
     evaluated = require(evaluate(
-        bench_, candidates, history_.known_objects(bench_.baseline()),
+        *bench_, candidates, history_.known_objects(bench_->baseline()),
         [&](const std::string& hash) { return history_.source_of(hash); }, [&](const Evaluated& one) { count(one); },
         run_.interrupted));
   }
@@ -54,6 +57,32 @@ std::vector<Evaluated> BatchRunner::compiled_and_verified(const std::vector<Cand
   return evaluated;
 }
 
+std::vector<Evaluated> BatchRunner::tried(const std::vector<Candidate>& candidates) {
+  std::vector<Evaluated> evaluated = compiled_and_verified(candidates);
+  race_verified(evaluated);
+  std::erase_if(evaluated, [](const Evaluated& one) { return one.trial.outcome == Outcome::ok && !one.trial.score; });
+  return evaluated;
+}
+
+// What was found out of the same candidates by the run that is replayed.
+std::vector<Evaluated> BatchRunner::recorded(const std::vector<Candidate>& candidates,
+                                             const std::vector<std::string>& hashes) {
+  std::vector<Evaluated> evaluated = run_.course.take_batch(hashes);
+  for (Evaluated& one : evaluated) {
+    const auto at = std::ranges::find(hashes, one.trial.candidate_hash);
+    if (at == hashes.end())
+      throw Departure("the record has a result of " + one.trial.candidate_hash.substr(0, 12) +
+                      ", which nobody asked for");
+    one.trial.candidate = candidates[static_cast<std::size_t>(at - hashes.begin())];
+    one.trial.kernel = run_.context.request.kernel;
+    one.trial.architecture = run_.context.architecture;
+    one.trial.key = run_.context.key.hash();
+    count(one);
+    if (one.trial.score) counts_.best_ratio = std::min(counts_.best_ratio, *one.trial.score);
+  }
+  return evaluated;
+}
+
 std::vector<Evaluated> BatchRunner::tune_own(const Evaluated& written, int width) {
   std::vector<Evaluated> tuned;
   // Where one point of the space needs too much of something, another may not.
@@ -61,7 +90,7 @@ std::vector<Evaluated> BatchRunner::tune_own(const Evaluated& written, int width
   const bool hopeful = written.trial.score || outcome == Outcome::limits_exceeded || outcome == Outcome::launch_failed;
   if (written.trial.candidate.own_tunables.empty() || !hopeful) return tuned;
   double best = written.trial.score.value_or(std::numeric_limits<double>::infinity());
-  for (int i = 0; i < kOwnBatches && !run_.interrupted() && run_.budget.left().count() > 0; ++i) {
+  for (int i = 0; i < kOwnBatches && !run_.interrupted() && run_.time_left().count() > 0; ++i) {
     Candidate base = written.trial.candidate;
     if (base.parent.empty()) base.parent = written.trial.candidate_hash;
     auto candidates = numeric_candidates(base, run_.context.spec, history_.trials(), width,
@@ -100,7 +129,7 @@ void BatchRunner::race_verified(std::vector<Evaluated>& evaluated) {
   const Stopwatch watch(run_.budget.times().racing);
   const auto start = Clock::now();
   std::vector<Raced> raced =
-      require(race(bench_.runner(), bench_.spec(), bench_.baseline(), binaries, measuring(run_, bench_)));
+      require(race(bench_->runner(), bench_->spec(), bench_->baseline(), binaries, measuring(run_, *bench_)));
   const double each = std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(raced.size());
   for (std::size_t i = 0; i < raced.size(); ++i) {
     Trial& trial = verified[i]->trial;

@@ -15,7 +15,8 @@ namespace kagent::loop {
 // a stage cannot do its job.
 class BatchRunner {
  public:
-  BatchRunner(const RunScope& run, Workbench& bench, History& history) : run_(run), bench_(bench), history_(history) {}
+  // `bench`: null for a replay, which compiles and measures nothing.
+  BatchRunner(const RunScope& run, Workbench* bench, History& history) : run_(run), bench_(bench), history_(history) {}
 
   // Evaluates, races what passed, and records what is finished. A verified candidate without a measurement was
   // interrupted: it is not finished, and the next run takes it up again. Returns what was recorded.
@@ -26,12 +27,14 @@ class BatchRunner {
   std::vector<Evaluated> tune_own(const Evaluated& written, int width);
 
  private:
+  std::vector<Evaluated> tried(const std::vector<Candidate>& candidates);
+  std::vector<Evaluated> recorded(const std::vector<Candidate>& candidates, const std::vector<std::string>& hashes);
   void count(const Evaluated& one);
   std::vector<Evaluated> compiled_and_verified(const std::vector<Candidate>& candidates);
   void race_verified(std::vector<Evaluated>& evaluated);
 
   const RunScope& run_;
-  Workbench& bench_;
+  Workbench* bench_;
   History& history_;
   StageCounts counts_;
 };

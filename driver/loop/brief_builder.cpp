@@ -68,16 +68,18 @@ Brief build_brief(const BriefInput& input, ParentSource parent, std::optional<Pa
   brief.rounds = input.rounds;
   const Trial* trial = find(input.history, parent.hash);
   const std::vector<CaseTimes>& times = trial && !trial->cases.empty() ? trial->cases : input.baseline_times;
-  const auto profile =
-      store::profile_file(input.state_folder, context.request.kernel, context.architecture, parent.hash);
   brief.device = with_caches(input.device, brief.language,
                              store::profile_file(input.state_folder, context.request.kernel, context.architecture, ""));
-  auto bottlenecks = analyse({context.spec, context.request.language, input.parent_binary, times, input.state_folder,
-                              input.device, context.command.compiler, profile});
-  if (bottlenecks) {
-    brief.bottlenecks = std::move(*bottlenecks);
-    brief.roofline_share = roofline_share(brief.bottlenecks, times);
+  if (input.bottlenecks) {
+    brief.bottlenecks = *input.bottlenecks;
+  } else {
+    const auto profile =
+        store::profile_file(input.state_folder, context.request.kernel, context.architecture, parent.hash);
+    auto bottlenecks = analyse({context.spec, context.request.language, input.parent_binary, times, input.state_folder,
+                                input.device, context.command.compiler, profile});
+    if (bottlenecks) brief.bottlenecks = std::move(*bottlenecks);
   }
+  brief.roofline_share = roofline_share(brief.bottlenecks, times);
   brief.cases = best_of(input);
   brief.lessons = relevant_lessons(input.lessons, context.architecture, features_of(context.spec),
                                    pattern_of(brief.bottlenecks), input.history, kMostLessons);

@@ -8,6 +8,7 @@
 
 #include "build_step/kernel_context.h"
 #include "values/binary.h"
+#include "values/bottleneck.h"
 #include "values/brief.h"
 #include "values/trial.h"
 
@@ -23,6 +24,7 @@ struct BriefInput {
   std::vector<Lesson> lessons = {};            // all that the project has, newest first
   std::filesystem::path state_folder = {};
   int round = 1, rounds = 1;
+  std::optional<std::vector<Bottleneck>> bottlenecks = {};  // of the parent, where they are known already
 };
 
 // Everything that a proposer that writes code is told when it is to change `parent`. A part that cannot be found out is

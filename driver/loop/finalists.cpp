@@ -5,6 +5,7 @@
 
 #include "build_step/pick.h"
 #include "loop/profile.h"
+#include "loop/usage.h"
 #include "profiler/roofline.h"
 #include "selection/selection.h"
 
@@ -31,30 +32,43 @@ std::optional<double> share_of_roofline(const Workbench& bench, const Decision& 
 
 }  // namespace
 
-Finalists::Finalists(const RunScope& run, Workbench& bench, History& history)
+Finalists::Finalists(const RunScope& run, Workbench* bench, History& history)
     : run_(run), bench_(bench), history_(history) {
   // What is accepted already would be judged against itself.
   for (const Trial& trial : history.trials())
     if (trial.detail.starts_with(kAcceptedAs)) judged_.insert(trial.candidate_hash);
+  if (run.course.replays()) {
+    take_recorded_incumbent();
+    return;
+  }
   choose_incumbent();
-  if (bench.platform().gpu) bench.ceilings();  // while the device is at hand: a later step may have to do without it
-  profile(bench, bench.built_baseline(), "", nullptr);
+  run.course.note_incumbent({incumbent_.variant ? incumbent_.variant->reference : "", incumbent_ratio_});
+  if (bench->platform().gpu) bench->ceilings();  // while the device is at hand: a later step may have to do without it
+  profile(*bench, bench->built_baseline(), "", nullptr);
   if (incumbent_.variant) {
     const Candidate candidate = as_candidate(*incumbent_.variant);
-    profile(bench, incumbent_.binary, incumbent_.variant->evidence.source_hash, &candidate);
+    profile(*bench, incumbent_.binary, incumbent_.variant->evidence.source_hash, &candidate);
   }
 }
 
+void Finalists::take_recorded_incumbent() {
+  const IncumbentFound found = run_.course.take_incumbent();
+  incumbent_ratio_ = found.ratio;
+  if (found.reference.empty()) return;
+  incumbent_.variant.emplace();
+  incumbent_.variant->reference = found.reference;
+}
+
 void Finalists::choose_incumbent() {
-  incumbent_ = Incumbent{bench_.built_baseline(), std::nullopt};
+  incumbent_ = Incumbent{bench_->built_baseline(), std::nullopt};
   Choice choice = selection::choose(require(build_step::selection_inputs(run_.context, run_.variants)));
   if (!choice.variant) return;
   run_.progress.on_event(Preparing{"checking " + choice.variant->reference});
-  CompileResult compiled = require(bench_.compile_as_built(as_candidate(*choice.variant)));
+  CompileResult compiled = require(bench_->compile_as_built(as_candidate(*choice.variant)));
   Outcome outcome = compiled.outcome;
   std::string detail = compiled.diagnostics;
   if (outcome == Outcome::ok) {
-    VerificationReport report = require(bench_.verify_as_built(compiled.binary));
+    VerificationReport report = require(bench_->verify_as_built(compiled.binary));
     outcome = report.outcome;
     detail = report.detail;
   }
@@ -65,8 +79,8 @@ void Finalists::choose_incumbent() {
   }
   incumbent_ = Incumbent{compiled.binary, std::move(choice.variant)};
   // So that the threshold for finalists is known before anything else is measured.
-  auto raced = require(race(bench_.runner(), bench_.built_spec(), bench_.built_baseline(), {incumbent_.binary},
-                            measuring(run_, bench_)));
+  auto raced = require(race(bench_->runner(), bench_->built_spec(), bench_->built_baseline(), {incumbent_.binary},
+                            measuring(run_, *bench_)));
   if (raced.front().outcome == Outcome::ok && raced.front().samples > 0) incumbent_ratio_ = raced.front().ratio;
 }
 
@@ -77,7 +91,7 @@ void Finalists::judge_best(double share, int most) {
       if (trial.outcome == Outcome::ok && trial.score && !judged_.contains(trial.candidate_hash) &&
           *trial.score < incumbent_ratio_ * share && (!best || *trial.score < *best->score))
         best = &trial;
-    if (!best || (i > 0 && run_.budget.left().count() < 0)) return;
+    if (!best || (i > 0 && run_.time_left().count() < 0)) return;
     if (judge(*best)) return;
   }
 }
@@ -86,29 +100,37 @@ void Finalists::judge_best(double share, int most) {
 bool Finalists::judge(const Trial& trial) {
   const std::string hash = trial.candidate_hash;
   judged_.insert(hash);
-  Evaluated finalist = rebuilt(trial);
-  if (finalist.trial.outcome != Outcome::ok) {
-    require(history_.conclude(hash, finalist.trial.outcome, finalist.trial.detail));
-    return false;
-  }
-  finalist.trial.candidate.usage = history_.usage_of(trial.candidate);
-  JudgedFinalist judged =
-      require(judge_finalist(bench_, run_.variants, incumbent_, finalist, measuring(run_, bench_), run_.progress));
+  JudgedFinalist judged = run_.course.replays() ? run_.course.take_judged(hash) : judged_now(trial);
   if (judged.interrupted) return true;
+  run_.course.note_judged(hash, judged);
   require(history_.conclude(hash, judged.outcome, judged.detail));
   if (!judged.variant) return false;
-  incumbent_ = Incumbent{*judged.binary, judged.variant};
-  incumbent_ratio_ = judged.variant->evidence.against_baseline.ratio;
-  roofline_share_ = share_of_roofline(bench_, judged.variant->evidence.against_baseline);
+  const Evidence& evidence = judged.variant->evidence;
+  if (run_.course.replays())
+    run_.progress.on_event(Accepted{judged.variant->reference, evidence.against_incumbent, evidence.against_baseline});
+  incumbent_ratio_ = evidence.against_baseline.ratio;
+  roofline_share_ = judged.roofline_share;
+  incumbent_ = Incumbent{judged.binary.value_or(Binary{}), judged.variant};
   accepted_ = std::move(judged.variant);
   return true;
+}
+
+JudgedFinalist Finalists::judged_now(const Trial& trial) {
+  Evaluated finalist = rebuilt(trial);
+  finalist.trial.candidate.usage = usage_behind(history_.trials(), trial);
+  if (finalist.trial.outcome != Outcome::ok)
+    return {.outcome = finalist.trial.outcome, .detail = finalist.trial.detail, .variant = {}, .binary = {}};
+  JudgedFinalist judged =
+      require(judge_finalist(*bench_, run_.variants, incumbent_, finalist, measuring(run_, *bench_), run_.progress));
+  if (judged.variant) judged.roofline_share = share_of_roofline(*bench_, judged.variant->evidence.against_baseline);
+  return judged;
 }
 
 // The finalist's binary: from this run, or, for a trial of an earlier one, compiled and checked again.
 Evaluated Finalists::rebuilt(const Trial& trial) {
   if (const Evaluated* found = history_.evaluated(trial.candidate_hash)) return *found;
   std::vector<Evaluated> again = require(evaluate(
-      bench_, {trial.candidate}, {}, [this](const std::string& hash) { return history_.source_of(hash); },
+      *bench_, {trial.candidate}, {}, [this](const std::string& hash) { return history_.source_of(hash); },
       [](const Evaluated&) {}, [] { return false; }));
   Evaluated finalist = std::move(again.front());
   finalist.trial.id = trial.id;

@@ -17,7 +17,8 @@ namespace kagent::loop {
 class Finalists {
  public:
   // The incumbent is the variant that a build would take now, if it still compiles and passes; else the baseline.
-  Finalists(const RunScope& run, Workbench& bench, History& history);
+  // `bench`: null for a replay, which compiles and measures nothing.
+  Finalists(const RunScope& run, Workbench* bench, History& history);
 
   // Judges up to `most` of the best candidates that are under `share` of the incumbent's time and not judged yet; no
   // more than one once the time budget is used up.
@@ -33,11 +34,13 @@ class Finalists {
 
  private:
   void choose_incumbent();
+  void take_recorded_incumbent();
   bool judge(const Trial& trial);
+  JudgedFinalist judged_now(const Trial& trial);
   Evaluated rebuilt(const Trial& trial);
 
   const RunScope& run_;
-  Workbench& bench_;
+  Workbench* bench_;
   History& history_;
   Incumbent incumbent_;
   double incumbent_ratio_ = 1;

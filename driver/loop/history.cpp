@@ -51,18 +51,6 @@ double History::ratio_before(const Candidate& candidate) const {
   return parent && parent->score ? *parent->score : 1;
 }
 
-Usage History::usage_of(const Candidate& candidate) const {
-  const Candidate& written = as_written(candidate);
-  if (written.hypothesis.empty()) return written.usage;
-  // Corrections keep what was tried and why.
-  Usage usage;
-  for (const Trial& trial : trials_)
-    if (trial.candidate.hypothesis == written.hypothesis && trial.candidate.change == written.change &&
-        trial.candidate.parent == written.parent)
-      usage += trial.candidate.usage;
-  return usage;
-}
-
 const std::string* History::source_of(const std::string& candidate_hash) const {
   const Trial* trial = find(candidate_hash);
   return trial ? &trial->candidate.source : nullptr;

@@ -29,8 +29,6 @@ class History {
   // The ratio of what a candidate is a change of: its parent, where that is another source. Other values of a written
   // source's tunables are the same change.
   double ratio_before(const Candidate& candidate) const;
-  // What a candidate cost with its corrections, and before the search chose values for its tunables.
-  Usage usage_of(const Candidate& candidate) const;
   // Null if there is no such candidate.
   const std::string* source_of(const std::string& candidate_hash) const;
   // Of this run; null for a trial of an earlier one.

@@ -30,17 +30,17 @@ class Contest {
         options_(options),
         limits_(std::move(limits)),
         random_(options.seed) {
-    policy_ = options.policy;
-    policy_.min_gain = std::max(policy_.min_gain, judge::kSmallestGain);
+    samples_.policy = options.policy;
+    samples_.policy.min_gain = std::max(samples_.policy.min_gain, judge::kSmallestGain);
   }
 
   Sampled<Decision> run();
+  MeasuredSamples take_samples() { return std::move(samples_); }
 
  private:
   Sampled<std::unique_ptr<runner::Session>> start(const Binary& binary);
   Sampled<void> plan();
   Sampled<void> measure_pair(int number);
-  Decision decide() const { return judge::decide(policy_, timed_, pairs_); }
   Sampled<void> check_clocks() const;
 
   runner::Runner& runner_;
@@ -49,12 +49,10 @@ class Contest {
   const Binary& candidate_;
   const MeasurementOptions& options_;
   runner::RunnerLimits limits_;
-  judge::Policy policy_;
+  MeasuredSamples samples_;
   std::mt19937_64 random_;
   std::vector<FreshContents> contents_;
   std::vector<CasePlan> plans_;
-  std::vector<judge::TimedCase> timed_;
-  std::vector<std::vector<judge::PairSamples>> pairs_;
   std::vector<std::vector<SampleTimes>> clocks_;  // a case each, over all pairs
 };
 
@@ -73,7 +71,7 @@ Sampled<void> Contest::plan() {
   auto plans = plan_cases(spec_, **session, contents_, options_.gpu.empty() ? MeasuredOn::cpu : MeasuredOn::gpu);
   if (!plans) return std::unexpected(plans.error());
   plans_ = std::move(*plans);
-  for (const CasePlan& one : plans_) timed_.push_back({one.timed->name, one.timed->weight});
+  for (const CasePlan& one : plans_) samples_.cases.push_back({one.timed->name, one.timed->weight});
   clocks_.resize(plans_.size());
   return {};
 }
@@ -96,39 +94,45 @@ Sampled<void> Contest::measure_pair(int number) {
     pair.push_back(std::move(samples->times));
     clocks_[c].insert(clocks_[c].end(), samples->clocks.begin(), samples->clocks.end());
   }
-  pairs_.push_back(std::move(pair));
+  samples_.pairs.push_back(std::move(pair));
   return {};
 }
 
 Sampled<void> Contest::check_clocks() const {
   for (std::size_t c = 0; c < clocks_.size(); ++c)
     if (auto problem = clock_disagreement(clocks_[c]))
-      return std::unexpected(Stop::candidate(Outcome::policy_violation, timed_[c].name + ": " + *problem));
+      return std::unexpected(Stop::candidate(Outcome::policy_violation, samples_.cases[c].name + ": " + *problem));
   return {};
 }
 
 Sampled<Decision> Contest::run() {
   if (auto planned = plan(); !planned) return std::unexpected(planned.error());
   const auto end = Clock::now() + options_.budget;
-  for (const int look : policy_.looks) {
-    while (static_cast<int>(pairs_.size()) < look) {
+  for (const int look : samples_.policy.looks) {
+    while (static_cast<int>(samples_.pairs.size()) < look) {
       if (options_.interrupted && options_.interrupted()) return std::unexpected(Stop::interruption());
       if (Clock::now() >= end) break;
-      if (options_.progress) options_.progress(static_cast<int>(pairs_.size()) + 1, look);
-      if (auto done = measure_pair(static_cast<int>(pairs_.size())); !done) return std::unexpected(done.error());
+      if (options_.progress) options_.progress(static_cast<int>(samples_.pairs.size()) + 1, look);
+      if (auto done = measure_pair(static_cast<int>(samples_.pairs.size())); !done)
+        return std::unexpected(done.error());
     }
-    const bool out_of_time = static_cast<int>(pairs_.size()) < look;
-    Decision decision = decide();
-    if (!out_of_time && judge::worth_more_pairs(policy_, decision, look)) continue;
-    if (out_of_time && !decision.accepted) decision.reason += "; the time budget ended the measurement";
+    samples_.out_of_time = static_cast<int>(samples_.pairs.size()) < look;
+    Decision decision = decided(samples_);
+    if (!samples_.out_of_time && judge::worth_more_pairs(samples_.policy, decision, look)) continue;
     if (decision.accepted)
       if (auto checked = check_clocks(); !checked) return std::unexpected(checked.error());
     return decision;
   }
-  return decide();
+  return decided(samples_);
 }
 
 }  // namespace
+
+Decision decided(const MeasuredSamples& samples) {
+  Decision decision = judge::decide(samples.policy, samples.cases, samples.pairs);
+  if (samples.out_of_time && !decision.accepted) decision.reason += "; the time budget ended the measurement";
+  return decision;
+}
 
 Result<MeasuringLane> enter_lane(const MeasurementOptions& options, const std::string& what) {
   if (options.gpu.empty()) return MeasuringLane::enter(options.lane, what, options.waiting, options.interrupted);
@@ -150,10 +154,10 @@ Result<Measured> measure(runner::Runner& runner, const KernelSpec& spec, const B
   }
   Contest contest(runner, spec, incumbent, candidate, options, std::move(limits));
   auto decision = contest.run();
-  if (decision) return Measured{Outcome::ok, {}, std::move(*decision), false};
+  if (decision) return Measured{Outcome::ok, {}, std::move(*decision), false, contest.take_samples()};
   Stop& stop = decision.error();
   if (stop.error) return std::unexpected(std::move(*stop.error));
-  return Measured{stop.outcome, std::move(stop.detail), {}, stop.interrupted};
+  return Measured{stop.outcome, std::move(stop.detail), {}, stop.interrupted, contest.take_samples()};
 }
 
 }  // namespace kagent::loop

@@ -35,12 +35,22 @@ struct MeasurementOptions {
 // The lane of the device that is measured on.
 Result<MeasuringLane> enter_lane(const MeasurementOptions& options, const std::string& what);
 
+// What a decision is taken from, and by which rule.
+struct MeasuredSamples {
+  judge::Policy policy;
+  std::vector<judge::TimedCase> cases;
+  std::vector<std::vector<judge::PairSamples>> pairs;  // as decide() takes them
+  bool out_of_time = false;                            // the budget ended it before the rule did
+};
+Decision decided(const MeasuredSamples& samples);
+
 // What measuring a candidate gave: a decision, or how the candidate failed in the middle (outcome other than ok).
 struct Measured {
   Outcome outcome = Outcome::ok;
   std::string detail;
   Decision decision;
-  bool interrupted = false;  // the decision is then without meaning
+  bool interrupted = false;      // the decision is then without meaning
+  MeasuredSamples samples = {};  // as far as they were taken
 };
 
 // Candidate against incumbent by the protocol of docs/measuring.md: fresh pairs of processes, ABBA blocks, timed calls

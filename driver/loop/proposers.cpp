@@ -58,6 +58,18 @@ std::map<std::string, Usage> recorded_usage(const std::filesystem::path& exchang
   return usage;
 }
 
+Proposers proposers_of(const RoleModels& models, const std::string& name, const proposer::model::GiveUp& give_up) {
+  proposer::WritingOptions options;
+  options.name = name;
+  options.give_up = give_up;
+  Proposers result;
+  result.writing = proposer::make_model_proposer(models.draft, models.refine, std::move(options));
+  result.draft = models.draft;
+  result.budget = models.budget;
+  result.log = models.log;
+  return result;
+}
+
 Proposers make_proposers(const ProposerChoice& choice, const proposer::model::GiveUp& give_up) {
   Proposers result;
   if (choice.name == "search") return result;
@@ -70,13 +82,7 @@ Proposers make_proposers(const ProposerChoice& choice, const proposer::model::Gi
     result.alone_because = line(models.error());
     return result;
   }
-  proposer::WritingOptions options;
-  options.name = choice.name;
-  options.give_up = give_up;
-  result.writing = proposer::make_model_proposer(models->draft, models->refine, std::move(options));
-  result.draft = models->draft;
-  result.budget = models->budget;
-  return result;
+  return proposers_of(*models, choice.name, give_up);
 }
 
 }  // namespace kagent::loop

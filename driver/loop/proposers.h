@@ -9,6 +9,7 @@
 
 #include "proposer/model/budget.h"
 #include "proposer/model/chat.h"
+#include "proposer/model/models.h"
 #include "proposer/writing_proposer.h"
 
 namespace kagent::loop {
@@ -27,6 +28,7 @@ struct Proposers {
   std::unique_ptr<proposer::WritingProposer> writing;  // null: the search is alone
   std::shared_ptr<proposer::model::ChatModel> draft;   // what it asks first
   std::shared_ptr<proposer::model::Budget> budget;     // of its models
+  std::shared_ptr<proposer::model::ExchangeLog> log;   // null where nothing is recorded
   std::string alone_because;                           // why, where another one was asked for: one line
 };
 
@@ -37,6 +39,10 @@ std::filesystem::path exchanges_folder(const std::filesystem::path& state_folder
 // What models used in all runs recorded there, a role each: also for answers that brought no candidate. Records that
 // cannot be read are left out.
 std::map<std::string, Usage> recorded_usage(const std::filesystem::path& exchanges);
+
+// Models as a proposer, under a name for what it proposes.
+Proposers proposers_of(const proposer::model::RoleModels& models, const std::string& name,
+                       const proposer::model::GiveUp& give_up);
 
 // Never fails: what cannot be had leaves the search alone, with the reason.
 Proposers make_proposers(const ProposerChoice& choice, const proposer::model::GiveUp& give_up);

@@ -5,6 +5,7 @@
 
 #include "build_step/kernel_context.h"
 #include "loop/budget.h"
+#include "loop/course.h"
 #include "loop/measurement.h"
 #include "loop/tuning.h"
 #include "loop/workbench.h"
@@ -24,6 +25,12 @@ struct RunScope {
   ProgressObserver& progress;
   const std::function<bool()>& interrupted;
   Budget& budget;
+  Course& course;
+
+  // Of the time budget, at a point where it decides something.
+  std::chrono::duration<double> time_left() const {
+    return options.time_budget - std::chrono::duration<double>(course.elapsed_s(budget));
+  }
 };
 
 // At the end, so many of the best are judged before 'no improvement' is believed.

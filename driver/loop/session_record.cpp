@@ -23,9 +23,7 @@ ordered_json to_json(const SessionRecord& record) {
   auto times = ordered_json::array();
   for (const CaseTimes& one : record.baseline_times)
     times.push_back({{"case", one.case_name}, {"weight", one.weight}, {"baseline_ns", one.baseline_ns}});
-  const auto optional = [](const std::optional<double>& value) {
-    return value ? ordered_json(*value) : ordered_json();
-  };
+  const auto optional = [](const auto& value) { return value ? ordered_json(*value) : ordered_json(); };
   return {{"format", kFormat},
           {"number", record.number},
           {"kernel", record.kernel},
@@ -36,6 +34,8 @@ ordered_json to_json(const SessionRecord& record) {
           {"time_budget_s", record.limits.time_budget_s},
           {"min_gain", record.limits.min_gain},
           {"goal_speedup", optional(record.limits.goal_speedup)},
+          {"token_budget", optional(record.limits.tokens)},
+          {"money_budget", optional(record.limits.money)},
           {"device", record.device},
           {"flags", record.flags},
           {"baseline_times", std::move(times)},
@@ -47,11 +47,31 @@ ordered_json to_json(const SessionRecord& record) {
           {"failed", record.failed},
           {"trials", record.trials},
           {"exchanges", record.exchanges},
+          {"reports", record.reports},
+          {"reported_by_agent",
+           {{"input_tokens", record.reported.input_tokens},
+            {"cached_tokens", record.reported.cached_tokens},
+            {"output_tokens", record.reported.output_tokens},
+            {"cost", record.reported.cost}}},
           {"accepted", record.accepted},
           {"accepted_ratio", record.accepted_ratio},
           {"roofline_share", optional(record.roofline_share)},
           {"stopped", record.stopped},
           {"finished", record.finished}};
+}
+
+// Sessions that were opened before agents could report have none.
+void read_reports(const json& root, SessionRecord& record) {
+  if (!root.contains("reports")) return;
+  record.reports = root.at("reports").get<int>();
+  const json& used = root.at("reported_by_agent");
+  record.reported.input_tokens = used.at("input_tokens").get<std::int64_t>();
+  record.reported.cached_tokens = used.at("cached_tokens").get<std::int64_t>();
+  record.reported.output_tokens = used.at("output_tokens").get<std::int64_t>();
+  record.reported.cost = used.at("cost").get<double>();
+  const json &tokens = root.at("token_budget"), &money = root.at("money_budget");
+  if (!tokens.is_null()) record.limits.tokens = tokens.get<std::int64_t>();
+  if (!money.is_null()) record.limits.money = money.get<double>();
 }
 
 // Throws json::exception where a field is missing or has another type.
@@ -65,8 +85,12 @@ SessionRecord from_json(const json& root) {
   record.architecture = root.at("architecture").get<std::string>();
   record.key = root.at("key").get<std::string>();
   record.started = root.at("started").get<std::string>();
-  record.limits = {root.at("rounds").get<int>(), root.at("time_budget_s").get<int>(), root.at("min_gain").get<double>(),
-                   optional("goal_speedup")};
+  record.limits = {root.at("rounds").get<int>(),
+                   root.at("time_budget_s").get<int>(),
+                   root.at("min_gain").get<double>(),
+                   optional("goal_speedup"),
+                   std::nullopt,
+                   std::nullopt};
   record.device = root.at("device").get<std::string>();
   record.flags = root.at("flags").get<std::string>();
   for (const json& one : root.at("baseline_times")) {
@@ -81,6 +105,7 @@ SessionRecord from_json(const json& root) {
   record.failed = root.at("failed").get<std::vector<bool>>();
   record.trials = root.at("trials").get<int>();
   record.exchanges = root.at("exchanges").get<int>();
+  read_reports(root, record);
   record.accepted = root.at("accepted").get<std::vector<std::string>>();
   record.accepted_ratio = root.at("accepted_ratio").get<double>();
   record.roofline_share = optional("roofline_share");
@@ -140,7 +165,7 @@ Result<void> write_brief(const fs::path& sessions, const SessionRecord& record, 
 }
 
 Result<void> record_exchange(const fs::path& sessions, SessionRecord& record, const std::string& model,
-                             const std::string& answer) {
+                             const std::string& answer, const std::optional<Usage>& reported) {
   using namespace proposer::model;
   const fs::path folder = session_folder(sessions, record.number);
   ChatRequest shown;
@@ -149,6 +174,8 @@ Result<void> record_exchange(const fs::path& sessions, SessionRecord& record, co
   ChatReply reply;
   reply.text = util::clean(answer, answer.size());
   reply.model = model;
+  reply.usage = reported.value_or(Usage{});
+  reply.usage_reported = reported.has_value();
   // An agent drafts: so a replay can answer with what it wrote.
   const Exchange exchange{++record.exchanges, "draft", model, util::utc_now(), std::move(shown), std::move(reply)};
   return util::write_file_atomically(folder / fmt::format("exchange-{:03}.json", record.exchanges),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -18,6 +19,8 @@ struct SessionLimits {
   int time_budget_s = 300;  // of kagent's own work; thinking is free
   double min_gain = 0.01;
   std::optional<double> goal_speedup;
+  std::optional<std::int64_t> tokens = {};  // that the agent may report
+  std::optional<double> money = {};
 };
 
 // A loop that is driven from outside, between two steps: <state folder>/sessions/<kernel>/<architecture>/<NNN>/
@@ -38,6 +41,8 @@ struct SessionRecord {
   std::vector<bool> failed;           // a trial each
   int trials = 0;                     // of this session
   int exchanges = 0;                  // recorded in this folder
+  int reports = 0;                    // submissions whose agent said what they cost it
+  Usage reported;                     // by the agent, in all of them
   std::vector<std::string> accepted;  // branches, oldest first
   double accepted_ratio = 1;          // of the newest, over the baseline
   std::optional<double> roofline_share;
@@ -58,8 +63,8 @@ Result<std::optional<SessionRecord>> newest_session(const std::filesystem::path&
 Result<void> write_brief(const std::filesystem::path& sessions, const SessionRecord& record, const std::string& system,
                          const std::string& text);
 // Records what was shown last and what was answered as the next exchange of the session, in the form of models'
-// exchanges: it can be replayed like theirs.
+// exchanges: it can be replayed like theirs. `reported`: what the agent says that the answer cost.
 Result<void> record_exchange(const std::filesystem::path& sessions, SessionRecord& record, const std::string& model,
-                             const std::string& answer);
+                             const std::string& answer, const std::optional<Usage>& reported);
 
 }  // namespace kagent::loop

@@ -5,11 +5,14 @@
 
 #include <fmt/core.h>
 
+#include "build_step/header_list.h"
 #include "loop/archive.h"
 #include "loop/batch.h"
+#include "loop/course.h"
 #include "loop/finalists.h"
 #include "loop/history.h"
 #include "loop/numeric.h"
+#include "loop/replay.h"
 #include "loop/run_scope.h"
 #include "loop/stopping.h"
 #include "loop/stopwatch.h"
@@ -19,6 +22,7 @@
 #include "proposer/search.h"
 #include "store/trial_store.h"
 #include "util/text.h"
+#include "values/version.h"
 
 namespace kagent::loop {
 namespace {
@@ -43,10 +47,10 @@ class Run {
       return result_;
     }
     announce(before);
-    prepare();
+    prepare(before);
     bool too_short = false;
     while (!run_.interrupted()) {
-      state_.elapsed = run_.budget.elapsed();
+      state_.elapsed = std::chrono::duration<double>(run_.course.elapsed_s(run_.budget));
       if (auto reason = reason_to_stop(rule_, state_)) {
         too_short = result_.trials == 0 && time_is_used(rule_, state_) && !state_.space_exhausted &&
                     state_.rounds_done < rule_.rounds;
@@ -65,19 +69,21 @@ class Run {
     previewing_ = true;
     key_ = run_.context.key.hash();
     history_ = require(History::read(run_.trials, kernel_, run_.context.architecture, key_));
-    prepare();
-    std::string text = !writing_ ? "nothing: the search asks nobody" : rounds_->preview();
+    const auto before = require(run_.trials.conclusion(kernel_, run_.context.architecture, key_));
+    announce(before);
+    prepare(before);
+    std::string text = !writing_ ? "nothing: the search asks nobody" : rounds_->preview(state_.rounds_done + 1);
     bench_->drop_binaries();
     return text;
   }
 
  private:
-  void prepare() {
+  bool replays() const { return run_.course.replays(); }
+
+  void prepare(const std::optional<store::Conclusion>& before) {
     const Stopwatch watch(run_.budget.times().preparing);
-    bench_ = require(Workbench::open(run_.context, run_.options.bench, run_.progress));
+    if (!replays()) bench_ = require(Workbench::open(run_.context, run_.options.bench, run_.progress));
     demand_live_tunables(run_.context);
-    finalists_.emplace(run_, *bench_, *history_);
-    batches_.emplace(run_, *bench_, *history_);
     // A model that is waited for is given up in time for judging what there is.
     const proposer::model::GiveUp give_up = [this] {
       return run_.interrupted() || run_.budget.elapsed() >= (1 - rule_.judging_share) * run_.options.time_budget;
@@ -92,15 +98,47 @@ class Run {
     if (!proposers_.alone_because.empty())
       run_.progress.on_event(Warning{fmt::format("{} is not asked: {}; the search goes on alone",
                                                  run_.options.proposer.name, proposers_.alone_because)});
-    if (writing_) rounds_.emplace(run_, *bench_, *history_, *batches_, proposers_);
+    if (writing_ && !previewing_ && !replays()) record(before);
+    finalists_.emplace(run_, bench_.get(), *history_);
+    batches_.emplace(run_, bench_.get(), *history_);
+    if (writing_) rounds_.emplace(run_, bench_.get(), *history_, *batches_, proposers_);
   }
 
-  ProposerChoice proposer_choice() const {
+  // From here on everything that this run finds out is on record, beside its exchanges.
+  void record(const std::optional<store::Conclusion>& before) {
+    CourseBeginning beginning;
+    beginning.kernel = kernel_;
+    beginning.architecture = run_.context.architecture;
+    beginning.key = key_;
+    beginning.started = util::utc_now();
+    beginning.kagent_version = kVersion;
+    beginning.device = bench_->platform().device;
+    beginning.flags = build_step::portable_text(bench_->toolchain().flags(), run_.context.request);
+    beginning.proposer = run_.options.proposer.name;
+    beginning.rounds = run_.options.rounds;
+    beginning.width = run_.options.width;
+    beginning.population = run_.options.population;
+    beginning.time_budget_s = run_.options.time_budget.count();
+    beginning.min_gain = run_.options.min_gain;
+    beginning.goal_speedup = run_.options.goal_speedup;
+    beginning.money = rule_.money;
+    beginning.tokens = rule_.tokens;
+    run_.course.record(exchanges_, beginning);
+    const auto kept =
+        keep_beginning(exchanges_, history_->trials(), before, known_lessons(run_.options.bench.state_folder));
+    if (!kept) run_.progress.on_event(Warning{"this run cannot be replayed: " + kept.error().message});
+  }
+
+  ProposerChoice proposer_choice() {
     ProposerChoice choice = run_.options.proposer;
     choice.preview_only = previewing_;
     std::string now = util::utc_now();
     std::erase(now, ':');
-    choice.exchanges = exchanges_folder(run_.options.bench.state_folder, kernel_, run_.context.architecture) / now;
+    const auto runs = exchanges_folder(run_.options.bench.state_folder, kernel_, run_.context.architecture);
+    exchanges_ = runs / now;
+    // Another run of the same second.
+    for (int i = 2; std::filesystem::exists(exchanges_); ++i) exchanges_ = runs / fmt::format("{}-{}", now, i);
+    choice.exchanges = exchanges_;
     return choice;
   }
 
@@ -116,7 +154,7 @@ class Run {
     rule_.goal_roofline = run_.context.spec.goal.roofline;
     rule_.goal_speedup = options.goal_speedup;
     RunStarted started;
-    started.kernel = kernel_;
+    started.kernel = replays() ? kernel_ + " (replayed, nothing is measured)" : kernel_;
     started.target = run_.context.request.target;
     started.architecture = run_.context.architecture;
     started.proposer = options.proposer.name;
@@ -200,16 +238,35 @@ class Run {
       conclusion.trials = static_cast<int>(history_->trials().size());
       conclusion.finished = util::utc_now();
       require(run_.trials.conclude(conclusion));
-      require(run_.variants.touch_stamp());
+      if (!replays()) require(run_.variants.touch_stamp());
     }
     result_.answers = state_.answers;
     if (proposers_.budget)
       for (const char* role : {"draft", "refine"}) result_.usage[role] = proposers_.budget->used(role);
-    bench_->drop_binaries();
+    end_record();
+    if (bench_) bench_->drop_binaries();
     result_.times = run_.budget.times();
     run_.progress.on_event(RunFinished{result_.variant.has_value(), result_.reason, result_.trials,
                                        std::chrono::duration_cast<std::chrono::seconds>(run_.budget.elapsed()),
                                        result_.times});
+  }
+
+  void end_record() {
+    CourseEnd end;
+    end.interrupted = result_.interrupted;
+    end.reason = result_.reason;
+    if (result_.variant) end.variant = result_.variant->reference;
+    end.trials = result_.trials;
+    for (const auto& [role, used] : result_.usage) {
+      end.input_tokens += used.input_tokens;
+      end.output_tokens += used.output_tokens;
+    }
+    end.decisions = digest_of(history_->trials());
+    run_.course.end(end);
+    if (proposers_.log && !proposers_.log->trouble().empty())
+      run_.progress.on_event(Warning{"exchanges with models are not on record: " + proposers_.log->trouble()});
+    if (!run_.course.trouble().empty())
+      run_.progress.on_event(Warning{"this run cannot be replayed as a whole: " + run_.course.trouble()});
   }
 
   const RunScope& run_;
@@ -221,6 +278,7 @@ class Run {
   std::optional<BatchRunner> batches_;
   std::unique_ptr<proposer::Proposer> search_ = proposer::make_search_proposer();
   Proposers proposers_;
+  std::filesystem::path exchanges_;      // where those of this run are recorded
   std::optional<WritingRounds> rounds_;  // with a proposer that writes code
   bool writing_ = false, previewing_ = false;
   StoppingRule rule_;
@@ -244,7 +302,9 @@ Result<TuningResult> tune(const build_step::KernelContext& context, store::Varia
   auto trials = store::TrialStore::open(options.bench.state_folder / "trials.sqlite");
   if (!trials) return std::unexpected(trials.error());
   Budget budget(options.time_budget);
-  const RunScope scope{context, variants, *trials, options, progress, interrupted, budget};
+  Course none;
+  Course& course = options.replayed ? *options.replayed : none;
+  const RunScope scope{context, variants, *trials, options, progress, interrupted, budget, course};
   const TuningResult result = Run(scope).go();
   if (!trials->notice().empty()) progress.on_event(Warning{trials->notice()});
   return result;
@@ -258,7 +318,8 @@ Result<std::string> preview_request(const build_step::KernelContext& context, st
   auto trials = store::TrialStore::open(options.bench.state_folder / "trials.sqlite");
   if (!trials) return std::unexpected(trials.error());
   Budget budget(options.time_budget);
-  const RunScope scope{context, variants, *trials, options, progress, interrupted, budget};
+  Course none;
+  const RunScope scope{context, variants, *trials, options, progress, interrupted, budget, none};
   return Run(scope).preview();
 }
 

@@ -17,6 +17,8 @@
 
 namespace kagent::loop {
 
+class Course;
+
 struct TuningOptions {
   WorkbenchOptions bench;
   int rounds = 6;
@@ -28,6 +30,8 @@ struct TuningOptions {
   int population = 0;  // > 0: a generation is bred from so many matings; rounds are generations
   std::optional<double> goal_speedup;
   bool again = false;  // go on although an earlier run was concluded for this key
+  // Take what is found out from this record: nothing is compiled, measured or accepted.
+  Course* replayed = nullptr;
 };
 
 // What a run used of models, a role each.

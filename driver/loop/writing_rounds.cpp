@@ -108,24 +108,37 @@ std::optional<std::string> WritingRounds::reason_to_skip(const RunState& state) 
 }
 
 Brief WritingRounds::brief(int number, ParentSource parent, std::optional<ParentSource> second) {
-  if (baseline_times_.empty()) {
-    const auto raced =
-        require(race(bench_.runner(), bench_.spec(), bench_.baseline(), {bench_.baseline()}, measuring(run_, bench_)));
-    if (raced.front().outcome == Outcome::ok) baseline_times_ = raced.front().cases;
-  }
-  const Evaluated* known = history_.evaluated(parent.hash);
+  const std::string hash = parent.hash;
   BriefInput input{.context = run_.context, .history = history_.trials()};
-  input.device = bench_.platform().device;
-  input.flags = build_step::portable_text(bench_.toolchain().flags(), run_.context.request);
+  if (run_.course.replays()) {
+    AnalysisFound found = run_.course.take_analysis(hash);
+    input.device = run_.course.beginning().device;
+    input.flags = run_.course.beginning().flags;
+    baseline_times_ = std::move(found.baseline_times);
+    input.bottlenecks = std::move(found.bottlenecks);
+  } else {
+    const Evaluated* known = history_.evaluated(hash);
+    input.device = bench_->platform().device;
+    input.flags = build_step::portable_text(bench_->toolchain().flags(), run_.context.request);
+    input.parent_binary = hash.empty() ? &bench_->baseline() : known && known->binary ? &*known->binary : nullptr;
+    measure_baseline();
+  }
   input.baseline_times = baseline_times_;
-  input.parent_binary = parent.hash.empty() ? &bench_.baseline() : known && known->binary ? &*known->binary : nullptr;
   input.lessons = known_lessons(run_.options.bench.state_folder);
   input.state_folder = run_.options.bench.state_folder;
   input.round = number;
   input.rounds = run_.options.rounds;
   Brief made = build_brief(input, std::move(parent), std::move(second));
   pattern_ = pattern_of(made.bottlenecks);
+  run_.course.note_analysis(hash, {baseline_times_, made.bottlenecks});
   return made;
+}
+
+void WritingRounds::measure_baseline() {
+  if (!baseline_times_.empty()) return;
+  const auto raced = require(
+      race(bench_->runner(), bench_->spec(), bench_->baseline(), {bench_->baseline()}, measuring(run_, *bench_)));
+  if (raced.front().outcome == Outcome::ok) baseline_times_ = raced.front().cases;
 }
 
 // The best is changed, and in every third round a good one that is unlike it; a population is bred in pairs.
@@ -152,9 +165,17 @@ std::vector<WritingRounds::Request> WritingRounds::requests(int number) {
   return made;
 }
 
-std::string WritingRounds::preview() {
-  const Request first = std::move(requests(1).front());
+std::string WritingRounds::preview(int number) {
+  const Request first = std::move(requests(number).front());
   return proposers_.draft->preview(proposers_.writing->preview(first.proposal(run_.context.spec), first.width));
+}
+
+// The search measures; in a replay, as many batches as it did then.
+void WritingRounds::wait_for_answers(const std::function<bool()>& answered, std::vector<Evaluated>& finished) {
+  if (run_.course.replays())
+    while (run_.course.takes_meanwhile()) measure_meanwhile(finished);
+  else
+    while (!answered()) measure_meanwhile(finished);
 }
 
 // A batch of the search over the best source, if there is one left.
@@ -162,11 +183,14 @@ void WritingRounds::measure_meanwhile(std::vector<Evaluated>& finished) {
   const Archive archive(run_.context.source_text, history_.trials(), structural_distance);
   auto candidates = numeric_candidates(archive.best().candidate, run_.context.spec, history_.trials(), kMeanwhile,
                                        std::hash<std::string>{}(run_.context.key.hash()));
-  if (!candidates || candidates->empty() || run_.budget.left().count() <= 0) {
+  const bool replays = run_.course.replays();
+  if (!candidates || candidates->empty() || (!replays && run_.budget.left().count() <= 0)) {
+    if (replays) throw Departure("the search has nothing to measure while an answer is waited for, and had then");
     const Stopwatch watch(run_.budget.times().waiting);
     std::this_thread::sleep_for(kPoll);
     return;
   }
+  if (!replays) run_.course.note_meanwhile();
   for (Candidate& candidate : *candidates) {
     if (candidate.proposer.empty()) candidate.proposer = "search";
     if (candidate.parent.empty()) candidate.parent = archive.best().hash;
@@ -186,7 +210,8 @@ std::vector<Candidate> WritingRounds::ask(const std::vector<Request>& requests, 
     }
     return candidates;
   });
-  while (answers.wait_for(std::chrono::seconds(0)) != std::future_status::ready) measure_meanwhile(finished);
+  const auto answered = [&] { return answers.wait_for(std::chrono::seconds(0)) == std::future_status::ready; };
+  wait_for_answers(answered, finished);
   std::vector<Candidate> candidates = answers.get();
   note_trouble();
   return candidates;
@@ -234,7 +259,8 @@ std::vector<Evaluated> WritingRounds::repair(std::vector<Evaluated> failed, cons
     }
     return repaired;
   });
-  while (answers.wait_for(std::chrono::seconds(0)) != std::future_status::ready) measure_meanwhile(finished);
+  const auto answered = [&] { return answers.wait_for(std::chrono::seconds(0)) == std::future_status::ready; };
+  wait_for_answers(answered, finished);
   std::vector<Candidate> repaired;
   std::vector<std::optional<Candidate>> all = answers.get();
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -264,7 +290,7 @@ std::vector<Evaluated> WritingRounds::round(int number, RunState& state) {
         written.push_back(std::move(one));
     }
     if (failed.empty()) break;
-    if (run_.interrupted() || run_.budget.left().count() <= 0) {
+    if (run_.interrupted() || run_.time_left().count() <= 0) {
       std::ranges::move(failed, std::back_inserter(written));
       break;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,7 +23,8 @@ namespace kagent::loop {
 // candidates are measured meanwhile: a slow model never keeps the machine waiting while there is something to measure.
 class WritingRounds {
  public:
-  WritingRounds(const RunScope& run, Workbench& bench, History& history, BatchRunner& batches, Proposers& proposers)
+  // `bench`: null for a replay, which compiles and measures nothing.
+  WritingRounds(const RunScope& run, Workbench* bench, History& history, BatchRunner& batches, Proposers& proposers)
       : run_(run), bench_(bench), history_(history), batches_(batches), proposers_(proposers) {}
 
   // Asks, evaluates, repairs, tunes what was brought. Everything that finished, in order; `state` gets what the rules
@@ -34,15 +36,17 @@ class WritingRounds {
   // Whether it will not be asked any more.
   bool over() const { return over_; }
 
-  // What would be sent first, and where to.
-  std::string preview();
+  // What would be sent first in a round, and where to.
+  std::string preview(int number);
 
  private:
   struct Request;
   std::vector<Request> requests(int number);
   Brief brief(int number, ParentSource parent, std::optional<ParentSource> second);
   std::vector<Candidate> ask(const std::vector<Request>& requests, std::vector<Evaluated>& finished);
+  void wait_for_answers(const std::function<bool()>& answered, std::vector<Evaluated>& finished);
   void measure_meanwhile(std::vector<Evaluated>& finished);
+  void measure_baseline();
   std::vector<Evaluated> repair(std::vector<Evaluated> failed, const std::vector<Request>& requests,
                                 std::vector<Evaluated>& finished, std::vector<Evaluated>& given_up);
   void note_answers(const proposer::WritingRecord& record);
@@ -50,7 +54,7 @@ class WritingRounds {
   void reflect_on(const std::vector<Evaluated>& written, RunState& state);
 
   const RunScope& run_;
-  Workbench& bench_;
+  Workbench* bench_;
   History& history_;
   BatchRunner& batches_;
   Proposers& proposers_;

@@ -116,10 +116,10 @@ std::string usage_table(const std::map<std::string, Usage>& usage) {
   std::string html =
       "<h3>Models</h3>\n<table>\n" + header({"role", "tokens read", "of them cached", "written", "cost", "waited"});
   for (const auto& [role, used] : usage)
-    html += "<tr>" + cell(role) + number_cell(std::to_string(used.input_tokens)) +
-            number_cell(std::to_string(used.cached_tokens)) + number_cell(std::to_string(used.output_tokens)) +
-            number_cell(fmt::format("{:.4g}", used.cost)) + number_cell(fmt::format("{:.0f} s", used.seconds)) +
-            "</tr>\n";
+    html += "<tr>" + cell(role == "agent" ? "agent, as it reported" : role) +
+            number_cell(std::to_string(used.input_tokens)) + number_cell(std::to_string(used.cached_tokens)) +
+            number_cell(std::to_string(used.output_tokens)) + number_cell(fmt::format("{:.4g}", used.cost)) +
+            number_cell(fmt::format("{:.0f} s", used.seconds)) + "</tr>\n";
   return html + "</table>\n";
 }
 

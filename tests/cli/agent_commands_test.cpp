@@ -85,7 +85,9 @@ TEST_F(AgentCommandsTest, a_session_goes_from_brief_to_finish_in_processes_of_it
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("not_found"));
 
-  ran = agent("submit", "build/good.cpp --source --model 'by hand' --json");
+  EXPECT_EQ(agent("submit", "build/good.cpp --source --output-tokens -1").code, 2);
+  ran = agent("submit",
+              "build/good.cpp --source --model 'by hand' --json --input-tokens 900 --output-tokens 100 --cost 0.25");
   ASSERT_EQ(ran.code, 0) << ran.err;
   const json report = json::parse(ran.out);
   ASSERT_EQ(report["accepted"].size(), 1u) << ran.out;
@@ -96,6 +98,11 @@ TEST_F(AgentCommandsTest, a_session_goes_from_brief_to_finish_in_processes_of_it
   ran = agent("status");
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("rounds    2 of 3"));
+  EXPECT_THAT(ran.out,
+              HasSubstr("1000 (900 read, 0 of them cached, 100 written) and 0.25 in cost, reported by the agent"));
+  EXPECT_EQ(json::parse(agent("status", "--json").out)["session"]["reported_by_agent"]["output_tokens"], 100);
+  EXPECT_THAT(kagent("show scale g001").out,
+              HasSubstr("900 tokens read, 100 written, 0.25 in cost, as the agent reported"));
   ran = agent("finish");
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("over the baseline (finished by the agent after 2 rounds"));
@@ -119,6 +126,34 @@ TEST_F(AgentCommandsTest, wrong_use_names_the_fix) {
   EXPECT_EQ(ran.code, 2);
   EXPECT_THAT(ran.err, HasSubstr("did you mean scale?"));
   EXPECT_EQ(agent("brief", "--architecture sm_90").code, 2);
+}
+
+TEST_F(AgentCommandsTest, the_protocol_takes_what_an_agent_reports_and_refuses_what_it_does_not_know) {
+  project_.write(
+      "build/calls",
+      R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18"}})"
+      "\n"
+      R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"submit_candidate","arguments":{"answer":"a","usage":{"output_tokens":-1}}}})"
+      "\n"
+      R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"submit_candidate","arguments":{"answer":"a","usages":{}}}})"
+      "\n"
+      R"({"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"submit_candidate","arguments":{"answer":"a","usage":{"input_tokens":70,"output_tokens":7}}}})"
+      "\n");
+  // Its input stays open until the last answer is there.
+  const std::string command = "cd '" + project_.root().string() +
+                              "' && mkfifo build/open || exit 1\n"
+                              "'" KAGENT_PROGRAM "' mcp scale --runtime '" KAGENT_RUNTIME
+                              "' <build/open >build/out 2>build/err &\n"
+                              "exec 3>build/open && cat build/calls >&3\n"
+                              "until grep -q '\"id\":3' build/out; do kill -0 $! || exit 1; done\n"
+                              "exec 3>&-\n"
+                              "wait $!\n";
+  const int status = std::system(command.c_str());
+  const std::string out = require(util::read_file(project_.build() / "out"));
+  EXPECT_EQ(status, 0) << out << require(util::read_file(project_.build() / "err"));
+  EXPECT_THAT(out, HasSubstr("'usage/output_tokens' is no number of tokens"));
+  EXPECT_THAT(out, HasSubstr("did you mean usage?"));
+  EXPECT_THAT(out, HasSubstr(R"("input_tokens":70)"));
 }
 
 TEST_F(AgentCommandsTest, a_public_client_library_of_the_protocol_can_use_it) {

@@ -35,7 +35,8 @@ async def use(session):
     assert names == TOOLS, names
     task = await session.call_tool("read_task", {})
     assert not is_error(task) and "scale" in text_of(task), text_of(task)
-    tried = await session.call_tool("submit_candidate", {"source": WRONG, "model": "a test"})
+    usage = {"input_tokens": 5, "output_tokens": 6, "cost": 0.1}
+    tried = await session.call_tool("submit_candidate", {"source": WRONG, "model": "a test", "usage": usage})
     assert "wrong_result" in text_of(tried) or "on record" in text_of(tried), text_of(tried)
     history = await session.call_tool("list_history", {})
     assert "wrong_result" in text_of(history), text_of(history)

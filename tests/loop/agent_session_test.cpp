@@ -114,6 +114,63 @@ TEST_F(AgentSessionTest, each_kind_of_bad_answer_is_told_what_is_wrong) {
   EXPECT_THAT(again.results[0].problem, HasSubstr("on record: wrong_result"));
 }
 
+TEST_F(AgentSessionTest, what_an_agent_reports_is_counted_kept_with_the_variant_and_ends_the_session) {
+  limits_.tokens = 1000;
+  brief(limits_);
+  const Usage first{.input_tokens = 300, .cached_tokens = 200, .output_tokens = 101, .cost = 0.5, .seconds = 0};
+  Step(project_).session->submit({{"a.txt", "no answer", false}, {"b.txt", "none here either", false}}, "", first);
+  const Usage second{.input_tokens = 500, .cached_tokens = 0, .output_tokens = 100, .cost = 0.25, .seconds = 0};
+  const SubmitReport report = Step(project_).session->submit({{"answer.txt", kGoodAnswer, false}}, "m", second);
+  ASSERT_EQ(report.accepted.size(), 1u);
+  EXPECT_EQ(report.accepted[0].evidence.usage.input_tokens, 500);
+  EXPECT_EQ(report.accepted[0].evidence.usage.cost, 0.25);
+  EXPECT_EQ(report.results[0].trial->candidate.role, "agent");
+
+  Step next(project_);
+  EXPECT_EQ(next.session->record()->reported.input_tokens, 800);
+  EXPECT_EQ(next.session->record()->reported.output_tokens, 201);
+  EXPECT_EQ(next.session->record()->reports, 3);
+  EXPECT_THAT(next.session->reason_to_stop().value_or(""), HasSubstr("budget of 1000 tokens"));
+  const auto exchanges = require(proposer::model::read_exchanges(next.options.bench.state_folder / "sessions"));
+  ASSERT_EQ(exchanges.size(), 3u);
+  EXPECT_TRUE(exchanges[0].result->usage_reported);
+  EXPECT_EQ(exchanges[0].result->usage.output_tokens + exchanges[1].result->usage.output_tokens, 101);
+  EXPECT_EQ(next.session->finish().usage.at("agent").output_tokens, 201);
+}
+
+TEST_F(AgentSessionTest, reads_what_another_process_did_while_this_one_waited) {
+  brief(limits_);
+  Step early(project_);  // has read the session
+  submit({{"nothing.txt", "no answer at all", false}});
+  early.session->submit({{"nothing.txt", "no answer either", false}}, "");
+  Step next(project_);
+  EXPECT_EQ(next.session->record()->rounds_done, 2);
+  EXPECT_EQ(next.session->record()->exchanges, 2);
+}
+
+TEST_F(AgentSessionTest, the_profile_changes_nothing_of_what_was_shown) {
+  brief(limits_);
+  Step step(project_);
+  const auto folder =
+      session_folder(sessions_folder(step.options.bench.state_folder, "scale", step.context.architecture), 1);
+  const std::string before = require(util::read_file(folder / "session.json"));
+  EXPECT_EQ(step.session->profiled().bottlenecks.size(), 1u);
+  EXPECT_EQ(require(util::read_file(folder / "session.json")), before);
+}
+
+TEST_F(AgentSessionTest, opened_before_agents_could_report_goes_on) {
+  brief(limits_);
+  Step step(project_);
+  const auto file =
+      session_folder(sessions_folder(step.options.bench.state_folder, "scale", step.context.architecture), 1) /
+      "session.json";
+  std::string text = require(util::read_file(file));
+  const auto begin = text.find("  \"reports\""), end = text.find("  \"accepted\"");
+  ASSERT_LT(begin, end);
+  ASSERT_TRUE(util::write_file_atomically(file, text.erase(begin, end - begin)));
+  EXPECT_EQ(Step(project_).session->record()->reports, 0);
+}
+
 TEST_F(AgentSessionTest, tunables_that_an_answer_brings_are_searched_before_anything_is_judged) {
   brief(limits_);
   const std::string text =

@@ -47,6 +47,7 @@ struct ChatReply {
   std::string reasoning;  // where the provider shows it
   Usage usage;
   bool usage_estimated = false;  // the provider told none: made from sizes
+  bool usage_reported = false;   // told by an agent of itself
   Finish finish = Finish::stop;
   std::string model;  // as the provider names what answered
   RateLimits rate_limits;

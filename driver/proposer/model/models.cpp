@@ -84,9 +84,13 @@ RoleModels preview_models(const ModelsConfig& config) {
 Result<RoleModels> replay_models(const std::filesystem::path& recorded, ReplayCheck check) {
   auto exchanges = read_exchanges(recorded);
   if (!exchanges) return std::unexpected(exchanges.error());
+  return replay_models(std::move(*exchanges), check, {});
+}
+
+RoleModels replay_models(std::vector<Exchange> exchanges, ReplayCheck check, const BudgetLimits& limits) {
   RoleModels models;
-  models.budget = std::make_shared<Budget>(BudgetLimits{});
-  models.replay = std::make_shared<Replay>(std::move(*exchanges), check);
+  models.budget = std::make_shared<Budget>(limits);
+  models.replay = std::make_shared<Replay>(std::move(exchanges), check);
   models.draft = std::make_shared<ReplayModel>(models.replay, models.budget, "draft");
   models.refine = std::make_shared<ReplayModel>(models.replay, models.budget, "refine");
   return models;

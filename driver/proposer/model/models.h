@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "proposer/model/budget.h"
 #include "proposer/model/chat.h"
@@ -34,5 +35,7 @@ RoleModels preview_models(const ModelsConfig& config);
 
 // Answers both roles from the exchanges recorded anywhere under `recorded`, in their order. The budget only counts.
 Result<RoleModels> replay_models(const std::filesystem::path& recorded, ReplayCheck check = ReplayCheck::exact_prompt);
+// The same from exchanges that were read already, with the limits that the run had.
+RoleModels replay_models(std::vector<Exchange> exchanges, ReplayCheck check, const BudgetLimits& limits);
 
 }  // namespace kagent::proposer::model

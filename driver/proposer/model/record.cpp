@@ -55,10 +55,13 @@ Json request_json(const ChatRequest& request) {
 }
 
 Json result_json(const ChatResult& result) {
-  if (result)
-    return {
+  if (result) {
+    Json json = {
         {"text", result->text},   {"reasoning", result->reasoning},     {"finish", name(result->finish)},
         {"model", result->model}, {"usage", usage_json(result->usage)}, {"usage_estimated", result->usage_estimated}};
+    if (result->usage_reported) json["usage_reported_by_agent"] = true;
+    return json;
+  }
   const ChatError& error = result.error();
   Json json = {{"kind", name(error.kind)},
                {"message", error.message},
@@ -112,6 +115,7 @@ Result<ChatResult> read_result(const Json& root, const fs::path& file) {
     reply.model = text_of(field(json, "model"));
     reply.usage = read_usage(field(json, "usage"));
     reply.usage_estimated = field(json, "usage_estimated") == Json(true);
+    reply.usage_reported = field(json, "usage_reported_by_agent") == Json(true);
     return ChatResult(std::move(reply));
   }
   const Json& json = field(root, "error");
@@ -177,14 +181,14 @@ Result<Exchange> read_exchange(const fs::path& file) {
   return exchange;
 }
 
-Result<std::vector<Exchange>> read_exchanges(const fs::path& folder) {
+Result<std::vector<Exchange>> read_exchanges(const fs::path& folder, NoExchanges none) {
   std::error_code error;
   std::vector<fs::path> files;
   for (auto at = fs::recursive_directory_iterator(folder, error); !error && at != fs::recursive_directory_iterator();
        at.increment(error))
     if (is_record(at->path()) && at->is_regular_file(error)) files.push_back(at->path());
   if (error) return failure("cannot look into " + folder.string() + ": " + error.message(), "name a recorded run");
-  if (files.empty())
+  if (files.empty() && none == NoExchanges::are_an_error)
     return failure("no exchange-NNN.json in " + folder.string(), "name the folder of a run that asked a model");
   std::vector<Exchange> exchanges;
   for (const fs::path& file : files) {

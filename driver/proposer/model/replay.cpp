@@ -55,11 +55,24 @@ ChatResult Replay::next(const std::string& role, const ChatRequest& request) {
   if (exchange.role != role)
     return mismatch(
         fmt::format("exchange {} was of the role '{}', now '{}' asks", exchange.number, exchange.role, role));
-  if (check_ == ReplayCheck::exact_prompt && prompt_hash(exchange.request) != prompt_hash(request))
-    return mismatch(fmt::format("exchange {} had another prompt: {}", exchange.number,
-                                first_difference(exchange.request, request)));
+  if (prompt_hash(exchange.request) != prompt_hash(request)) {
+    std::string where =
+        fmt::format("exchange {} had another prompt: {}", exchange.number, first_difference(exchange.request, request));
+    if (check_ == ReplayCheck::exact_prompt) return mismatch(std::move(where));
+    if (++differing_ == 1) first_differing_ = std::move(where);
+  }
   ++next_;
   return exchange.result;
+}
+
+int Replay::differing() const {
+  const std::lock_guard lock(mutex_);
+  return differing_;
+}
+
+std::string Replay::first_differing() const {
+  const std::lock_guard lock(mutex_);
+  return first_differing_;
 }
 
 std::size_t Replay::left() const {

@@ -29,12 +29,17 @@ class Replay {
   // where it differs, and the next call meets the same record.
   ChatResult next(const std::string& role, const ChatRequest& request);
   std::size_t left() const;
+  // Of those answered, how many were asked in other words than recorded, and where the first of them differs.
+  int differing() const;
+  std::string first_differing() const;
 
  private:
   std::vector<Exchange> exchanges_;
   ReplayCheck check_;
   mutable std::mutex mutex_;
   std::size_t next_ = 0;
+  int differing_ = 0;
+  std::string first_differing_;
 };
 
 // Answers from a record, without any network.
@@ -49,6 +54,7 @@ class ReplayModel : public ChatModel {
     budget_->add(role_, result ? result->usage : result.error().usage);
     return result;
   }
+  std::string preview(const ChatRequest&) const override { return "nothing: the answers come from a record"; }
 
  private:
   std::shared_ptr<Replay> replay_;

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loop/course.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include "util/files.h"
+#include "util/hash.h"
+#include "util/text.h"
+
+namespace kagent::loop {
+namespace {
+
+constexpr std::size_t kShownHashes = 4;
+
+std::string listed(const std::vector<std::string>& hashes) {
+  if (hashes.empty()) return "none";
+  std::string text;
+  for (std::size_t i = 0; i < std::min(hashes.size(), kShownHashes); ++i)
+    text += (i == 0 ? "" : ", ") + util::clean(hashes[i].substr(0, 12));
+  return hashes.size() > kShownHashes ? fmt::format("{} and {} more", text, hashes.size() - kShownHashes) : text;
+}
+
+}  // namespace
+
+Course::Course(Course&& other) noexcept
+    : file_(std::exchange(other.file_, -1)),
+      replaying_(other.replaying_),
+      beginning_(std::move(other.beginning_)),
+      lines_(std::move(other.lines_)),
+      taken_(other.taken_),
+      trouble_(std::move(other.trouble_)) {}
+
+Course& Course::operator=(Course&& other) noexcept {
+  std::swap(file_, other.file_);
+  std::swap(replaying_, other.replaying_);
+  std::swap(beginning_, other.beginning_);
+  std::swap(lines_, other.lines_);
+  std::swap(taken_, other.taken_);
+  std::swap(trouble_, other.trouble_);
+  return *this;
+}
+
+Course::~Course() {
+  if (file_ >= 0) ::close(file_);
+}
+
+std::filesystem::path Course::file_in(const std::filesystem::path& folder) {
+  return folder / "course.jsonl";
+}
+
+void Course::record(const std::filesystem::path& folder, const CourseBeginning& beginning) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  const auto file = file_in(folder);
+  file_ = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
+  if (file_ < 0)
+    trouble_ = file.string() + ": " + std::strerror(errno);
+  else
+    write(course_line(beginning));
+}
+
+Result<Course> Course::replay(const std::filesystem::path& folder) {
+  auto text = util::read_file(file_in(folder));
+  if (!text) return std::unexpected(text.error());
+  Course course;
+  course.replaying_ = true;
+  for (std::size_t start = 0; start < text->size();) {
+    const std::size_t end = text->find('\n', start);
+    if (end == std::string::npos) break;  // cut off when the run was killed
+    course.lines_.push_back(text->substr(start, end - start));
+    start = end + 1;
+  }
+  if (course.lines_.empty()) return failure(file_in(folder).string() + " is empty", "name another recorded run");
+  try {
+    course.beginning_ = read_beginning(course.lines_.front());
+  } catch (const UserError& broken) {
+    return failure(file_in(folder).string() + ": " + broken.what(), broken.fix());
+  }
+  course.taken_ = 1;
+  return course;
+}
+
+// Whole lines, so that a run that is killed leaves a record that ends early and is good up to there.
+void Course::write(const std::string& line) {
+  if (file_ < 0) return;
+  const std::string text = line + "\n";
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t wrote = ::write(file_, text.data() + done, text.size() - done);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) {
+      trouble_ = std::string("the record of the run: ") + std::strerror(errno);
+      ::close(std::exchange(file_, -1));
+      return;
+    }
+    done += static_cast<std::size_t>(wrote);
+  }
+}
+
+void Course::depart(const std::string& what, const std::string& fix) const {
+  throw Departure(fmt::format("step {} of the record: {}", taken_, what), fix);
+}
+
+const std::string& Course::next(const std::string& kind, const std::string& what) {
+  if (taken_ >= lines_.size()) depart("the record ends here, and the replay goes on with " + what);
+  const std::string recorded = course_kind(lines_[taken_]);
+  if (recorded != kind)
+    depart(fmt::format("recorded is '{}', and the replay goes on with {}", util::clean(recorded, 40), what));
+  return lines_[taken_++];
+}
+
+bool Course::is_used_up() const {
+  if (!replaying_) return false;
+  if (taken_ >= lines_.size()) return true;
+  return course_kind(lines_[taken_]) == "end" && read_end(lines_[taken_]).interrupted;
+}
+
+double Course::elapsed_s(const Budget& budget) {
+  if (replaying_) return read_clock(next("clock", "a look at the clock"));
+  const double elapsed = budget.elapsed().count();
+  write(clock_line(elapsed));
+  return elapsed;
+}
+
+void Course::note_meanwhile() {
+  write(meanwhile_line());
+}
+
+bool Course::takes_meanwhile() {
+  if (taken_ >= lines_.size() || course_kind(lines_[taken_]) != "meanwhile") return false;
+  ++taken_;
+  return true;
+}
+
+void Course::note_incumbent(const IncumbentFound& found) {
+  write(course_line(found));
+}
+
+IncumbentFound Course::take_incumbent() {
+  return read_incumbent(next("incumbent", "the choice of the incumbent"));
+}
+
+void Course::note_analysis(const std::string& parent, const AnalysisFound& found) {
+  if (file_ >= 0) write(course_line(parent, found));
+}
+
+AnalysisFound Course::take_analysis(const std::string& parent) {
+  std::string recorded;
+  AnalysisFound found = read_analysis(next("analysis", "the analysis of a parent"), recorded);
+  if (recorded != parent)
+    depart(fmt::format("candidates were made of {}, and now of {}",
+                       recorded.empty() ? "the baseline" : listed({recorded}),
+                       parent.empty() ? "the baseline" : listed({parent})));
+  return found;
+}
+
+void Course::note_batch(const std::vector<std::string>& asked, const std::vector<Evaluated>& found) {
+  if (file_ >= 0) write(course_line(asked, found));
+}
+
+std::vector<Evaluated> Course::take_batch(const std::vector<std::string>& asked) {
+  std::vector<std::string> recorded;
+  std::vector<Evaluated> found = read_batch(next("batch", "candidates " + listed(asked)), recorded);
+  if (recorded != asked) depart(fmt::format("the candidates were {}, and are now {}", listed(recorded), listed(asked)));
+  return found;
+}
+
+void Course::note_judged(const std::string& candidate, const JudgedFinalist& judged) {
+  if (file_ >= 0) write(course_line(candidate, judged));
+}
+
+JudgedFinalist Course::take_judged(const std::string& candidate) {
+  std::string recorded;
+  const std::string& line = next("judged", "the judging of " + listed({candidate}));
+  JudgedFinalist judged;
+  try {
+    judged = read_judged(line, recorded);
+  } catch (const UserError& error) {
+    depart(error.what(), error.fix());
+  }
+  if (recorded != candidate)
+    depart(fmt::format("the finalist was {}, and is now {}", listed({recorded}), listed({candidate})));
+  return judged;
+}
+
+void Course::end(const CourseEnd& end) {
+  if (!replaying_) return write(course_line(end));
+  if (taken_ >= lines_.size()) return;  // of a run that never came to its end
+  const CourseEnd recorded = read_end(next("end", "the end of the run"));
+  if (recorded == end) return;
+  if (recorded.reason != end.reason)
+    depart(fmt::format("the run ended because of '{}', and now of '{}'", util::clean(recorded.reason, 200),
+                       util::clean(end.reason, 200)));
+  if (recorded.variant != end.variant || recorded.trials != end.trials)
+    depart(fmt::format("the run ended with {} trials and '{}', and now with {} and '{}'", recorded.trials,
+                       util::clean(recorded.variant, 200), end.trials, util::clean(end.variant, 200)));
+  if (recorded.input_tokens != end.input_tokens || recorded.output_tokens != end.output_tokens)
+    depart(fmt::format("the run used {} tokens, and now {}", recorded.input_tokens + recorded.output_tokens,
+                       end.input_tokens + end.output_tokens));
+  depart("what was decided of the candidates is not what the run decided");
+}
+
+std::string digest_of(const std::vector<Trial>& trials) {
+  std::string text;
+  const auto add = [&text](const std::string& part) { text += fmt::format("{}:{},", part.size(), part); };
+  for (const Trial& trial : trials) {
+    const Candidate& candidate = trial.candidate;
+    for (const std::string& part :
+         {trial.candidate_hash, trial.object_hash, std::string(name(trial.outcome)), trial.detail, trial.reflection,
+          candidate.parent, candidate.second_parent, candidate.change, candidate.hypothesis, candidate.role})
+      add(part);
+    add(trial.score ? fmt::format("{:a}", *trial.score) : "");
+  }
+  return util::sha256(text);
+}
+
+}  // namespace kagent::loop

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "loop/budget.h"
+#include "loop/course_text.h"
+#include "values/candidate.h"
+#include "values/error.h"
+#include "values/progress.h"
+#include "values/trial.h"
+
+namespace kagent::loop {
+
+// A replay does otherwise than its record, or the record is no record. The text says at which step.
+class Departure : public UserError {
+ public:
+  using UserError::UserError;
+};
+
+// Everything that a run found out by compiling, running, measuring and looking at the clock, in order, in
+// "course.jsonl" beside its exchanges with models. With what it began with, a run is a function of the two: one that
+// takes them from the record, and compiles and measures nothing, decides the same again, or ends with a Departure.
+//
+// Each of the functions below writes what is given to it, or takes what the record says; where neither is done, it does
+// nothing. Not for use by several threads.
+class Course {
+ public:
+  Course() = default;
+  Course(Course&&) noexcept;
+  Course& operator=(Course&&) noexcept;
+  ~Course();
+
+  // Begins a record in a folder. What cannot be written costs the record and nothing else: see trouble().
+  void record(const std::filesystem::path& folder, const CourseBeginning& beginning);
+  static Result<Course> replay(const std::filesystem::path& folder);
+  static std::filesystem::path file_in(const std::filesystem::path& folder);
+
+  bool replays() const { return replaying_; }
+  // Of a replay.
+  const CourseBeginning& beginning() const { return beginning_; }
+  std::size_t steps() const { return lines_.size(); }
+  // Whether the run that is replayed found out nothing more: it was interrupted, or failed.
+  bool is_used_up() const;
+  // Why there is no record, or only a part of one; empty while there is.
+  const std::string& trouble() const { return trouble_; }
+
+  // Seconds of the run at a point where they decide something.
+  double elapsed_s(const Budget& budget);
+  void note_meanwhile();
+  bool takes_meanwhile();
+  void note_incumbent(const IncumbentFound& found);
+  IncumbentFound take_incumbent();
+  void note_analysis(const std::string& parent, const AnalysisFound& found);
+  AnalysisFound take_analysis(const std::string& parent);
+  void note_batch(const std::vector<std::string>& asked, const std::vector<Evaluated>& found);
+  std::vector<Evaluated> take_batch(const std::vector<std::string>& asked);
+  void note_judged(const std::string& candidate, const JudgedFinalist& judged);
+  JudgedFinalist take_judged(const std::string& candidate);
+  // A replay has to end as its run did.
+  void end(const CourseEnd& end);
+
+ private:
+  void write(const std::string& line);
+  const std::string& next(const std::string& kind, const std::string& what);
+  [[noreturn]] void depart(const std::string& what, const std::string& fix = {}) const;
+
+  int file_ = -1;
+  bool replaying_ = false;
+  CourseBeginning beginning_;
+  std::vector<std::string> lines_;
+  std::size_t taken_ = 0;
+  std::string trouble_;
+};
+
+// What became of every candidate, as one hash: equal if and only if all that was decided of them is.
+std::string digest_of(const std::vector<Trial>& trials);
+
+}  // namespace kagent::loop
