@@ -104,11 +104,11 @@ void print(const std::string& title, const loop::ReplayReport& report) {
     line(fmt::format("{} of {} prompts are not the recorded ones; {}", report.other_prompts, report.exchanges,
                      report.other_prompt));
   if (!report.departure.empty()) return line("decided otherwise than then: " + report.departure);
-  line(fmt::format("every decision as then: {} trials, {} exchanges{}", result.trials, report.exchanges,
-                   report.complete ? "" : ", up to where the run was cut short"));
-  if (report.complete)
-    line(fmt::format("then {} ({})", result.variant ? "accepted as " + result.variant->reference : "no improvement",
-                     result.reason));
+  if (!report.complete)
+    return line(fmt::format("every decision as then, up to where the run was cut short: {} steps", report.steps));
+  line(fmt::format("every decision as then: {} trials, {} exchanges", result.trials, report.exchanges));
+  line(fmt::format("then {} ({})", result.variant ? "accepted as " + result.variant->reference : "no improvement",
+                   result.reason));
 }
 
 // The recorded run, decided again; nothing where the folder holds answers alone.

@@ -108,7 +108,7 @@ void Course::depart(const std::string& what, const std::string& fix) const {
 }
 
 const std::string& Course::next(const std::string& kind, const std::string& what) {
-  if (taken_ >= lines_.size()) depart("the record ends here, and the replay goes on with " + what);
+  if (is_used_up()) throw RecordEnds("the record ends before " + what);
   const std::string recorded = course_kind(lines_[taken_]);
   if (recorded != kind)
     depart(fmt::format("recorded is '{}', and the replay goes on with {}", util::clean(recorded, 40), what));
@@ -191,7 +191,7 @@ JudgedFinalist Course::take_judged(const std::string& candidate) {
 
 void Course::end(const CourseEnd& end) {
   if (!replaying_) return write(course_line(end));
-  if (taken_ >= lines_.size()) return;  // of a run that never came to its end
+  if (is_used_up()) return;  // it was cut short, and was followed up to there
   const CourseEnd recorded = read_end(next("end", "the end of the run"));
   if (recorded == end) return;
   if (recorded.reason != end.reason)

@@ -23,6 +23,12 @@ class Departure : public UserError {
   using UserError::UserError;
 };
 
+// A replay came to where the run was interrupted, killed or failed.
+class RecordEnds : public UserError {
+ public:
+  using UserError::UserError;
+};
+
 // Everything that a run found out by compiling, running, measuring and looking at the clock, in order, in
 // "course.jsonl" beside its exchanges with models. With what it began with, a run is a function of the two: one that
 // takes them from the record, and compiles and measures nothing, decides the same again, or ends with a Departure.

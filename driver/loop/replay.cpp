@@ -135,6 +135,8 @@ Result<ReplayReport> replay_run(const build_step::KernelContext& context, store:
     if (report.complete && models.replay->left() > 0)
       report.departure =
           fmt::format("{} of {} recorded answers were not asked for", models.replay->left(), report.exchanges);
+  } catch (const RecordEnds&) {
+    report.complete = false;
   } catch (const Departure& departure) {
     report.departure = departure.what();
     if (!departure.fix().empty()) report.departure += " (" + departure.fix() + ")";
