@@ -11,7 +11,7 @@ namespace {
 
 using runner::SanitizerResult;
 using runner::SanitizerTool;
-using Verdict = SanitizerResult::Verdict;
+using SanitizerVerdict = SanitizerResult::Verdict;
 
 constexpr std::array kTools{SanitizerTool::memcheck, SanitizerTool::racecheck, SanitizerTool::initcheck,
                             SanitizerTool::synccheck};
@@ -31,11 +31,11 @@ std::string counted(int errors) {
 // no more.
 std::string judged(const SanitizerResult& result, const SanitizerSubject& subject, const SanitizerCheckOptions& options,
                    SanitizerReport& report) {
-  if (result.verdict == Verdict::clean) return "clean";
-  if (result.verdict == Verdict::unfinished) return result.detail;
+  if (result.verdict == SanitizerVerdict::clean) return "clean";
+  if (result.verdict == SanitizerVerdict::unfinished) return result.detail;
   const std::string found = counted(result.error_count) + ": " + result.detail;
   const SanitizerResult own = ask(result.tool, subject.baseline, subject, options);
-  if (own.verdict == Verdict::errors && own.error_count >= result.error_count)
+  if (own.verdict == SanitizerVerdict::errors && own.error_count >= result.error_count)
     return fmt::format("{} (the baseline has {})", found, counted(own.error_count));
   if (report.outcome == Outcome::ok) {
     report.outcome = Outcome::sanitizer_error;

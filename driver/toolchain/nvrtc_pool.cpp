@@ -27,8 +27,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kSocket = 3;  // the worker's number of it
 // A worker with cub's precompiled header takes 1 GiB; template bombs take all there is.
-constexpr std::uint64_t kMemoryBytes = std::uint64_t{4} << 30;
-constexpr std::uint64_t kFileBytes = std::uint64_t{1} << 30;  // precompiled headers
+constexpr std::uint64_t kWorkerMemoryBytes = std::uint64_t{4} << 30;
+constexpr std::uint64_t kWorkerFileBytes = std::uint64_t{1} << 30;  // precompiled headers
 // NVRTC is asked to stop at the limit, and looks at its clock only now and then; after this it is not asked.
 constexpr auto kGrace = std::chrono::seconds(2);
 // Loading NVRTC's 110 MB from a slow disk included.
@@ -44,7 +44,7 @@ std::string how_it_ended(const util::Finished& finished) {
     case util::EndedBy::signal:
       return "was ended by " + std::string(::strsignal(finished.code)) + said;
     case util::EndedBy::memory_limit:
-      return "needed more than " + std::to_string(kMemoryBytes >> 30) + " GiB of memory";
+      return "needed more than " + std::to_string(kWorkerMemoryBytes >> 30) + " GiB of memory";
     case util::EndedBy::wall_limit:
     case util::EndedBy::task_limit:
     case util::EndedBy::output_limit:
@@ -89,8 +89,8 @@ class WorkerPool::Worker {
     util::Command command;
     command.argv = {options.worker.string(), std::to_string(kSocket)};
     command.environment = util::minimal_environment();
-    command.limits.memory_bytes = kMemoryBytes;
-    command.limits.file_size_bytes = kFileBytes;
+    command.limits.memory_bytes = kWorkerMemoryBytes;
+    command.limits.file_size_bytes = kWorkerFileBytes;
     command.descriptors = {{theirs.get(), kSocket}};
     if (options.sandbox->available)
       command = util::sandboxed(command, options.view, *options.sandbox);
