@@ -5,9 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "proposer/model/json_fields.h"
 #include "store/candidate_json.h"
 #include "store/evidence_json.h"
+#include "util/shallow_json.h"
 #include "util/text.h"
 
 namespace kagent::loop {
@@ -40,7 +40,7 @@ std::optional<T> read_optional(const Json& json) {
 template <class Read>
 auto reading(const std::string& line, const char* kind, Read read) {
   try {
-    const Json root = proposer::model::parsed(line);
+    const Json root = util::parse_shallow(line);
     if (root.at("step") != kind) throw UserError(std::string("a step of another kind than '") + kind + "'");
     return read(root);
   } catch (const Json::exception& broken) {
@@ -205,7 +205,7 @@ Measured measured_of(const Json& json) {
 }  // namespace
 
 std::string course_kind(const std::string& line) {
-  const Json root = proposer::model::parsed(line);
+  const Json root = util::parse_shallow(line);
   if (!root.is_object() || !root.contains("step") || !root["step"].is_string()) return {};
   return root["step"].get<std::string>();
 }

@@ -16,7 +16,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "proposer/model/json_fields.h"
+#include "util/shallow_json.h"
 #include "util/text.h"
 #include "values/error.h"
 
@@ -124,7 +124,7 @@ class Server {
   };
 
   void receive(const std::string& line) {
-    if (proposer::model::nests_too_deeply(line))
+    if (util::nests_too_deeply(line))
       return send(error_message(nullptr, {kParseError, "the line is nested too deeply"}));
     const json message = json::parse(line, nullptr, false);
     if (message.is_discarded()) return send(error_message(nullptr, {kParseError, "the line is not JSON in UTF-8"}));

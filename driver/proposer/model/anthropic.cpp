@@ -7,6 +7,7 @@
 
 #include "proposer/model/assembly.h"
 #include "proposer/model/json_fields.h"
+#include "util/shallow_json.h"
 #include "util/text.h"
 
 namespace kagent::proposer::model {
@@ -21,7 +22,7 @@ class MessageAssembly : public Assembly {
   using Assembly::Assembly;
 
   void event(std::string_view data) override {
-    const Json root = parsed(util::clean(data, data.size() * 3));
+    const Json root = util::parse_shallow(util::clean(data, data.size() * 3));
     const std::string type = text_of(field(root, "type"));
     if (type == "message_start") {
       start(field(root, "message"));
@@ -45,7 +46,7 @@ class MessageAssembly : public Assembly {
   }
 
   void whole(const std::string& body) override {
-    const Json root = parsed(util::clean(body, body.size() * 3));
+    const Json root = util::parse_shallow(util::clean(body, body.size() * 3));
     if (!root.is_object()) return fail(ChatErrorKind::malformed, "the reply is not JSON but " + failure_text(body));
     if (!field(root, "error").is_null()) return fail_as_told(body);
     const Json& content = field(root, "content");
@@ -122,18 +123,18 @@ AnthropicModel::AnthropicModel(const ModelConfig& config, std::shared_ptr<const 
   endpoint_.headers.push_back(config.stream ? "Accept: text/event-stream, application/json"
                                             : "Accept: application/json");
   // Thinking and a forced tool exclude one another.
-  tool_ = config.structured && !field(parsed(config.extra), "thinking").is_object();
+  tool_ = config.structured && !field(util::parse_shallow(config.extra), "thinking").is_object();
 }
 
 std::string AnthropicModel::body(const ChatRequest& request, bool with_tool) const {
   const ModelConfig& config = endpoint_.config;
-  Json body = config.extra.empty() ? Json::object() : parsed(config.extra);
+  Json body = config.extra.empty() ? Json::object() : util::parse_shallow(config.extra);
   body["model"] = config.model;
   body["max_tokens"] = request.max_output_tokens > 0 ? request.max_output_tokens : config.max_output_tokens;
   body["stream"] = config.stream;
   const auto temperature = request.temperature ? request.temperature : config.temperature;
   if (temperature) body["temperature"] = *temperature;
-  Json schema = with_tool ? parsed(request.answer_schema) : Json();
+  Json schema = with_tool ? util::parse_shallow(request.answer_schema) : Json();
   if (schema.is_object()) {
     body["tools"] = Json::array({{{"name", kTool},
                                   {"description", "Gives the answer. Call it once, with the whole answer."},

@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 
 #include "proposer/model/json_fields.h"
+#include "util/shallow_json.h"
 #include "util/text.h"
 
 namespace kagent::proposer::model {
@@ -123,7 +124,7 @@ RateLimits parse_rate_limits(const std::map<std::string, std::string>& headers, 
 }
 
 std::string failure_text(const std::string& body) {
-  const Json root = parsed(util::clean(body, 1 << 20));
+  const Json root = util::parse_shallow(util::clean(body, 1 << 20));
   const Json& first = root.is_array() && !root.empty() ? root[0] : root;
   const Json& error = field(first, "error");
   for (const Json* place : {&field(error, "message"), &error, &field(first, "message"), &field(first, "detail")})
@@ -214,7 +215,7 @@ std::string Endpoint::preview(const std::string& body) const {
   for (const std::string& line : headers) text += line + "\n";
   if (!config.key.empty()) text += key_prefix + "[key from " + config.key + "]\n";
   const std::string sent = key->scrub(body);
-  const Json pretty = parsed(sent);
+  const Json pretty = util::parse_shallow(sent);
   return text + "\n" + (pretty.is_discarded() ? sent : dumped(pretty, 2)) + "\n";
 }
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -37,29 +36,6 @@ inline std::optional<std::int64_t> count_of(const Json& value) {
 // Invalid UTF-8 never throws.
 inline std::string dumped(const Json& value, int indent = -1) {
   return value.dump(indent, ' ', false, Json::error_handler_t::replace);
-}
-
-// Deeper than anything that is meant: brackets alone would take a hundred times their size in memory, and to copy or
-// to print what they make takes more stack than there is.
-inline bool nests_too_deeply(std::string_view text) {
-  constexpr int kMaxDepth = 64;
-  int depth = 0;
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string && c == '\\') ++i;
-    if (c == '"') in_string = !in_string;
-    if (in_string) continue;
-    if (c == '[' || c == '{') ++depth;
-    if (c == ']' || c == '}') --depth;
-    if (depth > kMaxDepth) return true;
-  }
-  return false;
-}
-
-// Not a value ("discarded") where it does not parse, or is nested deeper than any reply.
-inline Json parsed(std::string_view text) {
-  return nests_too_deeply(text) ? Json(Json::value_t::discarded) : Json::parse(text, nullptr, false);
 }
 
 }  // namespace kagent::proposer::model

@@ -7,6 +7,7 @@
 
 #include "proposer/model/assembly.h"
 #include "proposer/model/json_fields.h"
+#include "util/shallow_json.h"
 #include "util/text.h"
 
 namespace kagent::proposer::model {
@@ -30,7 +31,7 @@ class CompletionAssembly : public Assembly {
       return;
     }
     if (data.find_first_not_of(" \t\n") == std::string_view::npos) return;
-    const Json root = parsed(util::clean(data, data.size() * 3));
+    const Json root = util::parse_shallow(util::clean(data, data.size() * 3));
     if (root.is_object())
       take(root, data);
     else
@@ -38,7 +39,7 @@ class CompletionAssembly : public Assembly {
   }
 
   void whole(const std::string& body) override {
-    const Json root = parsed(util::clean(body, body.size() * 3));
+    const Json root = util::parse_shallow(util::clean(body, body.size() * 3));
     if (!root.is_object()) {
       fail(ChatErrorKind::malformed, "the reply is not JSON but " + failure_text(body));
     } else {
@@ -111,7 +112,7 @@ OpenAiModel::OpenAiModel(const ModelConfig& config, std::shared_ptr<const Secret
 
 std::string OpenAiModel::body(const ChatRequest& request, const Features& features) const {
   const ModelConfig& config = endpoint_.config;
-  Json body = config.extra.empty() ? Json::object() : parsed(config.extra);
+  Json body = config.extra.empty() ? Json::object() : util::parse_shallow(config.extra);
   body["model"] = config.model;
   Json& messages = body["messages"] = Json::array();
   for (const ChatMessage& message : request.messages)
@@ -122,7 +123,7 @@ std::string OpenAiModel::body(const ChatRequest& request, const Features& featur
   if (temperature && features.temperature) body["temperature"] = *temperature;
   if (request.seed && features.seed) body["seed"] = *request.seed;
   if (!request.answer_schema.empty() && features.schema)
-    if (Json schema = parsed(request.answer_schema); schema.is_object())
+    if (Json schema = util::parse_shallow(request.answer_schema); schema.is_object())
       body["response_format"] = {
           {"type", "json_schema"},
           {"json_schema", {{"name", "answer"}, {"strict", true}, {"schema", std::move(schema)}}}};

@@ -11,6 +11,7 @@
 #include "proposer/model/json_fields.h"
 #include "util/files.h"
 #include "util/hash.h"
+#include "util/shallow_json.h"
 #include "util/text.h"
 
 namespace kagent::proposer::model {
@@ -162,7 +163,7 @@ std::string to_json(const Exchange& exchange, const std::vector<std::shared_ptr<
 Result<Exchange> read_exchange(const fs::path& file) {
   auto text = util::read_file(file);
   if (!text) return std::unexpected(text.error());
-  const Json root = parsed(*text);
+  const Json root = util::parse_shallow(*text);
   if (!root.is_object()) return bad(file, "not a JSON object");
   if (count_of(field(root, "format")) != kFormat) return bad(file, "of another format than " + std::to_string(kFormat));
   Exchange exchange;
