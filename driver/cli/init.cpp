@@ -26,7 +26,7 @@ struct InitOptions {
 // `path` as one argument of a CMake call.
 std::string cmake_argument(const fs::path& path) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-";
-  const std::string text = path.string();
+  std::string text = path.string();
   if (text.find_first_not_of(kPlain) == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) {

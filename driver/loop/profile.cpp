@@ -57,7 +57,7 @@ store::ProfileRecord::OfCase profile_case(runner::Session& session, const Kernel
 CodeFacts code_of(Workbench& bench, const Binary& binary, const Candidate* candidate) {
   const fs::path& compiler = bench.context().command.compiler;
   const fs::path plain = device_code_of(binary);
-  if (const CodeFacts without = read_code(plain, compiler); without.text.empty()) return without;
+  if (CodeFacts without = read_code(plain, compiler); without.text.empty()) return without;
   const auto with_lines = bench.compile_with_lines(candidate);
   const bool compiled = with_lines && with_lines->outcome == Outcome::ok;
   const std::string& source = candidate ? candidate->source : bench.context().source_text;

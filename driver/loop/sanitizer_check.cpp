@@ -33,7 +33,7 @@ std::string judged(const SanitizerResult& result, const SanitizerSubject& subjec
                    SanitizerReport& report) {
   if (result.verdict == SanitizerVerdict::clean) return "clean";
   if (result.verdict == SanitizerVerdict::unfinished) return result.detail;
-  const std::string found = counted(result.error_count) + ": " + result.detail;
+  std::string found = counted(result.error_count) + ": " + result.detail;
   const SanitizerResult own = ask(result.tool, subject.baseline, subject, options);
   if (own.verdict == SanitizerVerdict::errors && own.error_count >= result.error_count)
     return fmt::format("{} (the baseline has {})", found, counted(own.error_count));
