@@ -79,6 +79,9 @@ Json json_of(const Bottleneck& one) {
           {"time", one.time},
           {"space", one.space},
           {"roofline_share", optional(one.roofline_share)},
+          {"code", one.code},
+          {"code_reason", one.code_reason},
+          {"lines", one.lines},
           {"metrics", std::move(metrics)},
           {"patterns", std::move(patterns)}};
 }
@@ -95,6 +98,9 @@ Bottleneck bottleneck_of(const Json& json) {
   one.time = text(json, "time");
   one.space = text(json, "space");
   one.roofline_share = read_optional<double>(json.at("roofline_share"));
+  one.code = text(json, "code");
+  one.code_reason = text(json, "code_reason");
+  one.lines = json.at("lines").get<std::vector<std::string>>();
   for (const Json& metric : json.at("metrics"))
     one.metrics.push_back({text(metric, "name"), number(metric.at("value")), text(metric, "unit")});
   for (const Json& pattern : json.at("patterns"))
@@ -360,10 +366,10 @@ JudgedFinalist read_judged(const std::string& line, std::string& candidate) {
       judged.variant->reference = variant.at("branch").get<std::string>();
       judged.variant->evidence = require(store::evidence_from_json(variant.at("evidence").dump()));
     }
-    // An acceptance is two measurements that both said so.
+    // An acceptance is two measurements that both said so, unless compute-sanitizer found something after them.
     const auto accepts = [](const Measured& one) { return one.outcome == Outcome::ok && one.decision.accepted; };
-    const bool accepted =
-        judged.measured.size() == 2 && accepts(judged.measured.front()) && accepts(judged.measured.back());
+    const bool accepted = judged.outcome != Outcome::sanitizer_error && judged.measured.size() == 2 &&
+                          accepts(judged.measured.front()) && accepts(judged.measured.back());
     if (judged.variant.has_value() != accepted || (judged.outcome == Outcome::ok) != accepted)
       throw UserError("the record of the run " + std::string(accepted ? "leaves out" : "has") + " an acceptance that " +
                           (accepted ? "its samples show" : "no samples show"),
