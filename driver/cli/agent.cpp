@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/session.h"
+#include "cli/usage.h"
 #include "loop/interrupt.h"
 #include "util/files.h"
 #include "util/text.h"
@@ -105,11 +106,7 @@ int finish(const AgentOptions& options) {
                                 {"reason", result.reason},
                                 {"trials", result.trials},
                                 {"reported_by_agent", nullptr}};
-    if (used != result.usage.end())
-      root["reported_by_agent"] = {{"input_tokens", used->second.input_tokens},
-                                   {"cached_tokens", used->second.cached_tokens},
-                                   {"output_tokens", used->second.output_tokens},
-                                   {"cost", used->second.cost}};
+    if (used != result.usage.end()) root["reported_by_agent"] = tokens_json(used->second);
     fmt::print("{}\n", root.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
     return kDone;
   }
@@ -119,9 +116,7 @@ int finish(const AgentOptions& options) {
   else
     fmt::print("{}: no improvement, what was there stays ({}; {} trials)\n", options.session.kernel,
                util::clean(result.reason), result.trials);
-  if (used != result.usage.end())
-    fmt::print("  the agent reports {} tokens read ({} of them cached), {} written, {:.4g} in cost\n",
-               used->second.input_tokens, used->second.cached_tokens, used->second.output_tokens, used->second.cost);
+  if (used != result.usage.end()) fmt::print("  the agent reports {}\n", tokens_text(used->second));
   return kDone;
 }
 

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/session.h"
+#include "cli/usage.h"
 #include "proposer/answer.h"
 #include "util/text.h"
 
@@ -51,6 +52,8 @@ ordered_json session_of(const loop::AgentSession& session) {
   if (!session.record()) return nullptr;
   const loop::SessionRecord& record = *session.record();
   const auto reason = session.reason_to_stop();
+  ordered_json reported{{"submissions", record.reports}};
+  reported.update(tokens_json(record.reported));
   return {{"number", record.number},
           {"kernel", record.kernel},
           {"architecture", record.architecture},
@@ -59,12 +62,7 @@ ordered_json session_of(const loop::AgentSession& session) {
           {"rounds", record.limits.rounds},
           {"used_s", record.used_s},
           {"time_budget_s", record.limits.time_budget_s},
-          {"reported_by_agent",
-           {{"submissions", record.reports},
-            {"input_tokens", record.reported.input_tokens},
-            {"cached_tokens", record.reported.cached_tokens},
-            {"output_tokens", record.reported.output_tokens},
-            {"cost", record.reported.cost}}},
+          {"reported_by_agent", std::move(reported)},
           {"token_budget", optional(record.limits.tokens)},
           {"money_budget", optional(record.limits.money)},
           {"trials", record.trials},

@@ -8,7 +8,6 @@
 #include "loop/profile.h"
 #include "loop/sanitizer_check.h"
 #include "store/reviews.h"
-#include "util/hash.h"
 #include "util/sandbox.h"
 #include "util/text.h"
 #include "values/version.h"
@@ -60,7 +59,7 @@ Evidence evidence_of(Workbench& bench, const Incumbent& incumbent, const Evaluat
   evidence.parent = incumbent.variant ? incumbent.variant->reference : "baseline";
   evidence.key = context.key;
   evidence.source_name = context.request.source.filename().string();
-  evidence.source_hash = util::sha256(render(candidate, evidence.source_name));
+  evidence.source_hash = candidate_hash(candidate, context.request);
   evidence.object_hash = binary.object_hash;
   evidence.symbol = binary.symbol;
   evidence.device_usage = binary.device_usage;

@@ -26,7 +26,6 @@
 #include "selection/selection.h"
 #include "store/lesson_store.h"
 #include "store/profile_record.h"
-#include "util/hash.h"
 #include "util/text.h"
 
 namespace kagent::loop {
@@ -255,7 +254,6 @@ SubmitReport AgentSession::submit(const std::vector<Submission>& submissions, co
   SubmitReport report;
   std::vector<Candidate> candidates;
   std::vector<std::string> hashes;  // of each submission; empty where there is no candidate
-  const std::string source_name = context_.request.source.filename().string();
   const std::vector<std::optional<Usage>> shares = shared_out(reported, submissions.size());
   if (reported) record_->reports += static_cast<int>(submissions.size()), record_->reported += *reported;
   for (std::size_t i = 0; i < submissions.size(); ++i) {
@@ -270,7 +268,7 @@ SubmitReport AgentSession::submit(const std::vector<Submission>& submissions, co
     candidate->model = model;
     if (shares[i]) candidate->role = "agent", candidate->usage = *shares[i];
     complete_tunables(*candidate, context_.spec);
-    const std::string hash = util::sha256(render(*candidate, source_name));
+    const std::string hash = candidate_hash(*candidate, context_.request);
     const auto known = std::ranges::find(history_, hash, &Trial::candidate_hash);
     if (known != history_.end())
       result.problem = fmt::format("this very candidate is on record: {} ({})", name(known->outcome), known->detail);

@@ -2,7 +2,6 @@
 #include "loop/batch.h"
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <limits>
 
@@ -10,7 +9,6 @@
 #include "loop/numeric.h"
 #include "loop/reflection.h"
 #include "loop/stopwatch.h"
-#include "util/hash.h"
 #include "util/text.h"
 
 namespace kagent::loop {
@@ -27,8 +25,7 @@ std::vector<Evaluated> BatchRunner::run(std::vector<Candidate> candidates) {
   counts_.best_ratio = history_.best_ratio();
   run_.progress.on_event(counts_);
   std::vector<std::string> hashes;
-  for (const Candidate& candidate : candidates)
-    hashes.push_back(util::sha256(render(candidate, run_.context.request.source.filename().string())));
+  for (const Candidate& candidate : candidates) hashes.push_back(candidate_hash(candidate, run_.context.request));
   std::vector<Evaluated> evaluated = run_.course.replays() ? recorded(candidates, hashes) : tried(candidates);
   run_.course.note_batch(hashes, evaluated);
   for (Evaluated& one : evaluated) {
@@ -120,17 +117,19 @@ void BatchRunner::count(const Evaluated& one) {
 }
 
 void BatchRunner::race_verified(std::vector<Evaluated>& evaluated) {
-  using Clock = std::chrono::steady_clock;
   std::vector<Evaluated*> verified;
   std::vector<Binary> binaries;
   for (Evaluated& one : evaluated)
     if (one.trial.outcome == Outcome::ok) verified.push_back(&one), binaries.push_back(*one.binary);
   if (binaries.empty() || run_.interrupted()) return;
-  const Stopwatch watch(run_.budget.times().racing);
-  const auto start = Clock::now();
-  std::vector<Raced> raced =
-      require(race(bench_->runner(), bench_->spec(), bench_->baseline(), binaries, measuring(run_, *bench_)));
-  const double each = std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(raced.size());
+  PhaseTimes::Seconds took{0};
+  std::vector<Raced> raced;
+  {
+    const Stopwatch watch(took);
+    raced = require(race(bench_->runner(), bench_->spec(), bench_->baseline(), binaries, measuring(run_, *bench_)));
+  }
+  run_.budget.times().racing += took;
+  const double each = took.count() / static_cast<double>(raced.size());
   for (std::size_t i = 0; i < raced.size(); ++i) {
     Trial& trial = verified[i]->trial;
     trial.measure_s = each;

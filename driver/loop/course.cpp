@@ -29,28 +29,6 @@ std::string listed(const std::vector<std::string>& hashes) {
 
 }  // namespace
 
-Course::Course(Course&& other) noexcept
-    : file_(std::exchange(other.file_, -1)),
-      replaying_(other.replaying_),
-      beginning_(std::move(other.beginning_)),
-      lines_(std::move(other.lines_)),
-      taken_(other.taken_),
-      trouble_(std::move(other.trouble_)) {}
-
-Course& Course::operator=(Course&& other) noexcept {
-  std::swap(file_, other.file_);
-  std::swap(replaying_, other.replaying_);
-  std::swap(beginning_, other.beginning_);
-  std::swap(lines_, other.lines_);
-  std::swap(taken_, other.taken_);
-  std::swap(trouble_, other.trouble_);
-  return *this;
-}
-
-Course::~Course() {
-  if (file_ >= 0) ::close(file_);
-}
-
 std::filesystem::path Course::file_in(const std::filesystem::path& folder) {
   return folder / "course.jsonl";
 }
@@ -59,8 +37,8 @@ void Course::record(const std::filesystem::path& folder, const CourseBeginning& 
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   const auto file = file_in(folder);
-  file_ = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
-  if (file_ < 0)
+  file_ = util::Descriptor(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644));
+  if (!file_)
     trouble_ = file.string() + ": " + std::strerror(errno);
   else
     write(course_line(beginning));
@@ -74,12 +52,14 @@ Result<Course> Course::replay(const std::filesystem::path& folder) {
   for (std::size_t start = 0; start < text->size();) {
     const std::size_t end = text->find('\n', start);
     if (end == std::string::npos) break;  // cut off when the run was killed
-    course.lines_.push_back(text->substr(start, end - start));
+    std::string line = text->substr(start, end - start);
+    std::string kind = course_kind(line);
+    course.steps_.push_back({std::move(kind), std::move(line)});
     start = end + 1;
   }
-  if (course.lines_.empty()) return failure(file_in(folder).string() + " is empty", "name another recorded run");
+  if (course.steps_.empty()) return failure(file_in(folder).string() + " is empty", "name another recorded run");
   try {
-    course.beginning_ = read_beginning(course.lines_.front());
+    course.beginning_ = read_beginning(course.steps_.front().line);
   } catch (const UserError& broken) {
     return failure(file_in(folder).string() + ": " + broken.what(), broken.fix());
   }
@@ -89,14 +69,14 @@ Result<Course> Course::replay(const std::filesystem::path& folder) {
 
 // Whole lines, so that a run that is killed leaves a record that ends early and is good up to there.
 void Course::write(const std::string& line) {
-  if (file_ < 0) return;
+  if (!file_) return;
   const std::string text = line + "\n";
   for (std::size_t done = 0; done < text.size();) {
-    const ssize_t wrote = ::write(file_, text.data() + done, text.size() - done);
+    const ssize_t wrote = ::write(file_.get(), text.data() + done, text.size() - done);
     if (wrote < 0 && errno == EINTR) continue;
     if (wrote <= 0) {
       trouble_ = std::string("the record of the run: ") + std::strerror(errno);
-      ::close(std::exchange(file_, -1));
+      file_.close();
       return;
     }
     done += static_cast<std::size_t>(wrote);
@@ -109,16 +89,17 @@ void Course::depart(const std::string& what, const std::string& fix) const {
 
 const std::string& Course::next(const std::string& kind, const std::string& what) {
   if (is_used_up()) throw RecordEnds("the record ends before " + what);
-  const std::string recorded = course_kind(lines_[taken_]);
-  if (recorded != kind)
-    depart(fmt::format("recorded is '{}', and the replay goes on with {}", util::clean(recorded, 40), what));
-  return lines_[taken_++];
+  const Step& step = steps_[taken_];
+  if (step.kind != kind)
+    depart(fmt::format("recorded is '{}', and the replay goes on with {}", util::clean(step.kind, 40), what));
+  ++taken_;
+  return step.line;
 }
 
 bool Course::is_used_up() const {
   if (!replaying_) return false;
-  if (taken_ >= lines_.size()) return true;
-  return course_kind(lines_[taken_]) == "end" && read_end(lines_[taken_]).interrupted;
+  if (taken_ >= steps_.size()) return true;
+  return steps_[taken_].kind == "end" && read_end(steps_[taken_].line).interrupted;
 }
 
 double Course::elapsed_s(const Budget& budget) {
@@ -133,7 +114,7 @@ void Course::note_meanwhile() {
 }
 
 bool Course::takes_meanwhile() {
-  if (taken_ >= lines_.size() || course_kind(lines_[taken_]) != "meanwhile") return false;
+  if (taken_ >= steps_.size() || steps_[taken_].kind != "meanwhile") return false;
   ++taken_;
   return true;
 }
@@ -147,7 +128,7 @@ IncumbentFound Course::take_incumbent() {
 }
 
 void Course::note_analysis(const std::string& parent, const AnalysisFound& found) {
-  if (file_ >= 0) write(course_line(parent, found));
+  if (file_) write(course_line(parent, found));
 }
 
 AnalysisFound Course::take_analysis(const std::string& parent) {
@@ -161,7 +142,7 @@ AnalysisFound Course::take_analysis(const std::string& parent) {
 }
 
 void Course::note_batch(const std::vector<std::string>& asked, const std::vector<Evaluated>& found) {
-  if (file_ >= 0) write(course_line(asked, found));
+  if (file_) write(course_line(asked, found));
 }
 
 std::vector<Evaluated> Course::take_batch(const std::vector<std::string>& asked) {
@@ -172,7 +153,7 @@ std::vector<Evaluated> Course::take_batch(const std::vector<std::string>& asked)
 }
 
 void Course::note_judged(const std::string& candidate, const JudgedFinalist& judged) {
-  if (file_ >= 0) write(course_line(candidate, judged));
+  if (file_) write(course_line(candidate, judged));
 }
 
 JudgedFinalist Course::take_judged(const std::string& candidate) {

@@ -10,6 +10,7 @@
 
 #include "loop/budget.h"
 #include "loop/course_text.h"
+#include "util/descriptor.h"
 #include "values/candidate.h"
 #include "values/error.h"
 #include "values/progress.h"
@@ -37,11 +38,6 @@ class RecordEnds : public UserError {
 // nothing. Not for use by several threads.
 class Course {
  public:
-  Course() = default;
-  Course(Course&&) noexcept;
-  Course& operator=(Course&&) noexcept;
-  ~Course();
-
   // Begins a record in a folder. What cannot be written costs the record and nothing else: see trouble().
   void record(const std::filesystem::path& folder, const CourseBeginning& beginning);
   static Result<Course> replay(const std::filesystem::path& folder);
@@ -50,7 +46,7 @@ class Course {
   bool replays() const { return replaying_; }
   // Of a replay.
   const CourseBeginning& beginning() const { return beginning_; }
-  std::size_t steps() const { return lines_.size(); }
+  std::size_t steps() const { return steps_.size(); }
   // Whether the run that is replayed found out nothing more: it was interrupted, or failed.
   bool is_used_up() const;
   // Why there is no record, or only a part of one; empty while there is.
@@ -72,14 +68,17 @@ class Course {
   void end(const CourseEnd& end);
 
  private:
+  struct Step {
+    std::string kind, line;
+  };
   void write(const std::string& line);
   const std::string& next(const std::string& kind, const std::string& what);
   [[noreturn]] void depart(const std::string& what, const std::string& fix = {}) const;
 
-  int file_ = -1;
+  util::Descriptor file_;
   bool replaying_ = false;
   CourseBeginning beginning_;
-  std::vector<std::string> lines_;
+  std::vector<Step> steps_;
   std::size_t taken_ = 0;
   std::string trouble_;
 };

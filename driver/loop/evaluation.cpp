@@ -50,7 +50,7 @@ Result<Evaluated> evaluate_one(Workbench& bench, const Candidate& candidate,
   trial.architecture = bench.context().architecture;
   trial.key = bench.context().key.hash();
   trial.candidate = candidate;
-  trial.candidate_hash = util::sha256(render(candidate, bench.context().request.source.filename().string()));
+  trial.candidate_hash = candidate_hash(candidate, bench.context().request);
   trial.started = util::utc_now();
 
   const auto rejections = rejections_of(bench, candidate, source_of);
@@ -96,6 +96,10 @@ Result<Evaluated> evaluate_one(Workbench& bench, const Candidate& candidate,
 }
 
 }  // namespace
+
+std::string candidate_hash(const Candidate& candidate, const KernelRequest& request) {
+  return util::sha256(render(candidate, request.source.filename().string()));
+}
 
 Result<std::vector<Evaluated>> evaluate(Workbench& bench, const std::vector<Candidate>& candidates,
                                         const std::map<std::string, Trial>& known_objects, const SourceOf& source_of,

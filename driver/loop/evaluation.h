@@ -21,6 +21,9 @@ struct Evaluated {
   std::string diagnostics;  // of a failure, distilled, for its proposer: several lines; Trial::detail has the first
 };
 
+// A candidate's hash on record: of its rendered source, with its tunables and launch.
+std::string candidate_hash(const Candidate& candidate, const KernelRequest& request);
+
 // The source of a candidate on record, by its hash; null where there is none.
 using SourceOf = std::function<const std::string*(const std::string& candidate_hash)>;
 

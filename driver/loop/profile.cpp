@@ -56,14 +56,15 @@ store::ProfileRecord::OfCase profile_case(runner::Session& session, const Kernel
 // all.
 CodeFacts code_of(Workbench& bench, const Binary& binary, const Candidate* candidate) {
   const fs::path& compiler = bench.context().command.compiler;
-  const fs::path plain = device_code_of(binary);
-  if (CodeFacts without = read_code(plain, compiler); without.text.empty()) return without;
-  const auto with_lines = bench.compile_with_lines(candidate);
-  const bool compiled = with_lines && with_lines->outcome == Outcome::ok;
   const std::string& source = candidate ? candidate->source : bench.context().source_text;
-  CodeFacts facts = read_code(compiled ? device_code_of(with_lines->binary) : plain, compiler, source);
-  std::error_code ignored;
-  if (compiled) fs::remove_all(with_lines->binary.executable.parent_path(), ignored);
+  CodeFacts facts = read_code(device_code_of(binary), compiler, source);
+  if (facts.text.empty()) return facts;
+  const auto with_lines = bench.compile_with_lines(candidate);
+  if (with_lines && with_lines->outcome == Outcome::ok) {
+    facts = read_code(device_code_of(with_lines->binary), compiler, source);
+    std::error_code ignored;
+    fs::remove_all(with_lines->binary.executable.parent_path(), ignored);
+  }
   if (facts.lines.empty()) facts.reason = "without the places in the source: it could not be compiled with -lineinfo";
   return facts;
 }

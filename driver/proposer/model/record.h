@@ -31,8 +31,8 @@ std::string prompt_hash(const ChatRequest& request);
 std::string to_json(const Exchange& exchange, const std::vector<std::shared_ptr<const Secret>>& keys);
 // The error names the file and what is wrong with it.
 Result<Exchange> read_exchange(const std::filesystem::path& file);
-// Every "exchange-NNN.json" in a folder and the folders under it, by number. A number found twice is an error.
 enum class NoExchanges { are_an_error, allowed };
+// Every "exchange-NNN.json" in a folder and the folders under it, by number. A number found twice is an error.
 Result<std::vector<Exchange>> read_exchanges(const std::filesystem::path& folder,
                                              NoExchanges none = NoExchanges::are_an_error);
 
