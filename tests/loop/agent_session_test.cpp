@@ -5,6 +5,7 @@
 
 #include "build_step/pick.h"
 #include "loop/planted_project.h"
+#include "loop/tuning_options.h"
 #include "proposer/model/record.h"
 #include "store/trial_store.h"
 
@@ -28,9 +29,7 @@ class AgentSessionTest : public ::testing::Test {
   // As a process of its own sees it: everything anew from disk.
   struct Step {
     explicit Step(const PlantedProject& project) : context(project.context()), variants(project.variants()) {
-      options.bench.runtime = KAGENT_RUNTIME;
-      options.bench.state_folder = variants.state_folder();
-      options.bench.allow_unsandboxed = !util::sandbox_state().available;
+      options = tuning_options(variants);
       options.width = 2;
       session.emplace(context, variants, options, observer, kNever);
     }

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "loop/planted_project.h"
-#include "loop/tuning.h"
+#include "loop/tuning_options.h"
 #include "store/trial_store.h"
 
 // Whole runs with a real program as the proposer: a shell script that answers with a good edit, an edit that does not
@@ -50,10 +50,7 @@ class CommandRunTest : public ::testing::Test {
     ASSERT_TRUE(util::write_file_atomically(tools_.path() / name, text));
   }
   TuningOptions options(const PlantedProject& project, const std::string& proposer) const {
-    TuningOptions options;
-    options.bench.runtime = KAGENT_RUNTIME;
-    options.bench.state_folder = project.variants().state_folder();
-    options.bench.allow_unsandboxed = !util::sandbox_state().available;
+    TuningOptions options = tuning_options(project.variants());
     options.rounds = 1;
     options.width = 2;
     options.time_budget = std::chrono::seconds(300);

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 
 #include "loop/planted_project.h"
-#include "loop/tuning.h"
+#include "loop/tuning_options.h"
 #include "proposer/model/llama_server.h"
 #include "proposer/model/model_test_parts.h"
 
@@ -34,10 +34,7 @@ TEST(RealModel, a_whole_run_ends_by_its_own_rules_with_every_answer_accounted_fo
                   server.url(), (home.path() / "key").string())));
   ::setenv("XDG_CONFIG_HOME", home.path().c_str(), 1);
 
-  TuningOptions options;
-  options.bench.runtime = KAGENT_RUNTIME;
-  options.bench.state_folder = project.variants().state_folder();
-  options.bench.allow_unsandboxed = !util::sandbox_state().available;
+  TuningOptions options = tuning_options(project.variants());
   options.rounds = 2;
   options.width = 2;
   options.time_budget = std::chrono::seconds(600);

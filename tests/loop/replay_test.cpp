@@ -8,7 +8,7 @@
 
 #include "loop/course.h"
 #include "loop/planted_project.h"
-#include "loop/tuning.h"
+#include "loop/tuning_options.h"
 #include "store/trial_store.h"
 
 // Runs with a real program as the proposer, and their replays.
@@ -51,10 +51,7 @@ class ReplayTest : public ::testing::Test {
     put("answer.sh", script + "*) echo 'I would rather talk about the weather.' ;;\nesac\n");
   }
   TuningResult run(int rounds, int width) {
-    TuningOptions options;
-    options.bench.runtime = KAGENT_RUNTIME;
-    options.bench.state_folder = project_.variants().state_folder();
-    options.bench.allow_unsandboxed = !util::sandbox_state().available;
+    TuningOptions options = tuning_options(project_.variants());
     options.rounds = rounds;
     options.width = width;
     options.time_budget = std::chrono::seconds(300);

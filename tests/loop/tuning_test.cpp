@@ -7,6 +7,7 @@
 
 #include "build_step/pick.h"
 #include "loop/planted_project.h"
+#include "loop/tuning_options.h"
 #include "runner/processor_counters.h"
 #include "store/profile_record.h"
 #include "store/trial_store.h"
@@ -23,10 +24,7 @@ bool never() {
 class Tuning : public ::testing::Test {
  protected:
   TuningOptions options() const {
-    TuningOptions options;
-    options.bench.runtime = KAGENT_RUNTIME;
-    options.bench.state_folder = project_.variants().state_folder();
-    options.bench.allow_unsandboxed = !util::sandbox_state().available;
+    TuningOptions options = tuning_options(project_.variants());
     options.width = 2;
     options.time_budget = std::chrono::seconds(120);
     return options;

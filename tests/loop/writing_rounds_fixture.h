@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "loop/planted_project.h"
-#include "loop/tuning.h"
+#include "loop/tuning_options.h"
 #include "store/trial_store.h"
 #include "util/sandbox.h"
 
@@ -85,9 +85,7 @@ class FakeWritingProposer : public proposer::WritingProposer {
 class WritingRoundsTest : public ::testing::Test {
  protected:
   WritingRoundsTest() : fake_(new FakeWritingProposer) {
-    options_.bench.runtime = KAGENT_RUNTIME;
-    options_.bench.state_folder = project_.variants().state_folder();
-    options_.bench.allow_unsandboxed = !util::sandbox_state().available;
+    options_ = tuning_options(project_.variants());
     options_.rounds = 1;
     options_.width = 2;
     options_.time_budget = std::chrono::seconds(300);
