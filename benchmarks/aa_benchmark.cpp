@@ -3,7 +3,10 @@
 // candidate and incumbent (every FASTER is false), and an incumbent with a planted share of extra work (every FASTER is
 // a find). Prints shares, and the noise that it saw.
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
+#include <map>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -18,6 +21,7 @@
 namespace {
 
 using namespace kagent;
+using benchmarks::Tally;
 namespace fs = std::filesystem;
 
 // y = f(x) over n floats, then the first EXTRA thousandths of it once more: the results are the same, the time is not.
@@ -92,6 +96,35 @@ std::string load_average() {
   return ::getloadavg(loads, 3) == 3 ? fmt::format("{:.2f} {:.2f} {:.2f}", loads[0], loads[1], loads[2]) : "unknown";
 }
 
+// Identical programs first; ends early with what it has.
+std::vector<Tally> compare_all(const benchmarks::AaSettings& settings, std::uint64_t seed, Programs& programs,
+                               bool allow_unsandboxed) {
+  const auto runner = runner::make_host_runner();
+  std::mt19937_64 seeds(seed);
+  std::map<std::string, Binary> candidates;
+  std::vector<Tally> tallies;
+  for (const int extra : {0, 20, 50, 100})
+    for (const std::string& kernel : settings.names) {
+      if (benchmarks::was_interrupted()) continue;
+      if (!candidates.contains(kernel)) candidates[kernel] = programs.compile(kernel, 0);
+      const Binary incumbent = extra == 0 ? candidates[kernel] : programs.compile(kernel, extra);
+      const auto measure = [&](std::uint64_t run_seed) {
+        loop::MeasurementOptions options;
+        options.limits.allow_unsandboxed = allow_unsandboxed;
+        options.policy.min_gain = settings.min_gain;
+        options.seed = run_seed;
+        options.interrupted = benchmarks::was_interrupted;
+        return loop::measure(*runner, spec_of(kernel), incumbent, candidates[kernel], options);
+      };
+      const int runs =
+          (extra == 0 ? settings.aa_runs : settings.planted_runs) / static_cast<int>(settings.names.size());
+      Tally tally = benchmarks::compare(
+          kernel, extra / 1000.0, runs, [&] { return seeds(); }, measure, benchmarks::was_interrupted);
+      if (tally.runs > 0) tallies.push_back(std::move(tally));
+    }
+  return tallies;
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"The share of false FASTER verdicts between identical programs, and of planted gains that are found."};
   benchmarks::AaSettings settings;
@@ -102,22 +135,17 @@ int run(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
 
   Programs programs(allow_unsandboxed);
-  const auto runner = runner::make_host_runner();
   const std::string load_before = load_average();
-  loop::MeasurementOptions measuring;
-  measuring.limits.allow_unsandboxed = allow_unsandboxed;
-  return benchmarks::run_comparisons(
-      settings,
-      {spec_of,
-       [&](const std::string& kernel, int extra) { return programs.compile(kernel, extra); },
-       {0, 20, 50, 100},
-       *runner,
-       measuring,
-       {}},
-      [&] {
-        return fmt::format("{}; load average before {}, after {}", toolchain::machine_description(), load_before,
-                           load_average());
-      });
+  const std::uint64_t seed = benchmarks::seed_of(settings);
+  benchmarks::end_on_interruption();
+  const auto begin = std::chrono::steady_clock::now();
+  const auto tallies = compare_all(settings, seed, programs, allow_unsandboxed);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  benchmarks::report(settings,
+                     fmt::format("{}; load average before {}, after {}; {:.0f} s; seed {}",
+                                 toolchain::machine_description(), load_before, load_average(), took.count(), seed),
+                     seed, tallies);
+  return 0;
 }
 
 }  // namespace

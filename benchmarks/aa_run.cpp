@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "aa_run.h"
 
-#include <algorithm>
-#include <chrono>
 #include <csignal>
-#include <map>
 #include <random>
 
 #include <fmt/format.h>
@@ -12,8 +9,6 @@
 
 namespace kagent::benchmarks {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // Ctrl-C ends the run, with the table of what it has.
 volatile std::sig_atomic_t interrupted = 0;
@@ -32,38 +27,22 @@ void add_options(CLI::App& app, AaSettings& settings, const std::vector<std::str
   app.add_option("--json", settings.json_file, "also write every ratio there");
 }
 
-int run_comparisons(const AaSettings& settings, const AaSubject& subject, const std::function<std::string()>& machine) {
+void end_on_interruption() {
   std::signal(SIGINT, [](int) { interrupted = 1; });
-  const std::uint64_t seed = settings.seed != 0 ? settings.seed : std::random_device{}();
-  std::mt19937_64 seeds(seed);
-  const auto begin = Clock::now();
-  const auto stop = [&] { return interrupted != 0 || (subject.stop && subject.stop()); };
-  std::map<std::string, Binary> candidates;
-  std::vector<Tally> tallies;
-  for (const int extra : subject.extras)
-    for (const std::string& kernel : settings.names) {
-      if (stop()) continue;
-      const KernelSpec spec = subject.spec(kernel);
-      if (!candidates.contains(kernel)) candidates[kernel] = subject.compile(kernel, 0);
-      const Binary incumbent = extra == 0 ? candidates[kernel] : subject.compile(kernel, extra);
-      const auto measure = [&](std::uint64_t run_seed) {
-        loop::MeasurementOptions options = subject.measuring;
-        options.policy.min_gain = settings.min_gain;
-        options.seed = run_seed;
-        options.interrupted = stop;
-        return loop::measure(subject.runner, spec, incumbent, candidates[kernel], options);
-      };
-      const int runs =
-          (extra == 0 ? settings.aa_runs : settings.planted_runs) / static_cast<int>(settings.names.size());
-      Tally tally = compare(
-          kernel, extra / 1000.0, runs, [&] { return seeds(); }, measure, stop);
-      if (tally.runs > 0) tallies.push_back(std::move(tally));
-    }
-  const std::string title = fmt::format("{}; {:.0f} s; seed {}", machine(),
-                                        std::chrono::duration<double>(Clock::now() - begin).count(), seed);
+}
+
+bool was_interrupted() {
+  return interrupted != 0;
+}
+
+std::uint64_t seed_of(const AaSettings& settings) {
+  return settings.seed != 0 ? settings.seed : std::random_device{}();
+}
+
+void report(const AaSettings& settings, const std::string& title, std::uint64_t seed,
+            const std::vector<Tally>& tallies) {
   print_table(title, tallies);
   if (!settings.json_file.empty()) write_json(settings.json_file, title, seed, tallies);
-  return 0;
 }
 
 KernelSpec planted_spec(const std::string& kernel, std::int64_t n, bool stream) {

@@ -2,14 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "aa_tally.h"
-#include "runner/runner.h"
 #include "toolchain/toolchain.h"
 
 namespace kagent::benchmarks {
@@ -25,19 +23,16 @@ struct AaSettings {
 // `settings` holds the defaults, `names` the kernels that there are.
 void add_options(CLI::App& app, AaSettings& settings, const std::vector<std::string>& names);
 
-// One kernel and the work that is planted in it: what a benchmark of this kind brings.
-struct AaSubject {
-  std::function<KernelSpec(const std::string& kernel)> spec;
-  // The program with so many thousandths of extra work.
-  std::function<Binary(const std::string& kernel, int extra)> compile;
-  std::vector<int> extras;
-  runner::Runner& runner;
-  loop::MeasurementOptions measuring;  // seed, minimum gain and interruption come from elsewhere
-  std::function<bool()> stop;          // beside Ctrl-C; may be empty
-};
-// The comparisons that were asked for, identical programs first; ends early with what it has. Then prints the table
-// under a title that begins with `machine()`, and writes the file. An exit status.
-int run_comparisons(const AaSettings& settings, const AaSubject& subject, const std::function<std::string()>& machine);
+// From now on Ctrl-C only makes was_interrupted() true, so that a run ends with the table of what it has.
+void end_on_interruption();
+bool was_interrupted();
+
+// The seed that was asked for, or a new one.
+std::uint64_t seed_of(const AaSettings& settings);
+
+// Prints the table under a title, and writes the file that was asked for.
+void report(const AaSettings& settings, const std::string& title, std::uint64_t seed,
+            const std::vector<Tally>& tallies);
 
 // planted(x, y, n) with n floats in and out, and a stream behind if `stream` says so.
 KernelSpec planted_spec(const std::string& kernel, std::int64_t n, bool stream);

@@ -24,21 +24,6 @@ double mean(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
-void add(Tally& tally, const Result<loop::Measured>& result, double seconds) {
-  ++tally.runs;
-  tally.seconds.push_back(seconds);
-  if (!result || result->outcome != Outcome::ok) {
-    ++tally.failed;
-    fmt::print(stderr, "\n{}\n", result ? result->detail : result.error().message);
-    return;
-  }
-  const Decision& decision = result->decision;
-  ++tally.verdicts[decision.comparison];
-  tally.ratios.push_back(decision.ratio);
-  tally.half_widths.push_back((std::log(decision.high) - std::log(decision.low)) / 2);
-  tally.pairs.push_back(decision.cases.front().pairs);
-}
-
 std::string row(const Tally& tally) {
   auto share = [&](Comparison comparison) {
     const auto found = tally.verdicts.find(comparison);
@@ -56,12 +41,34 @@ std::string row(const Tally& tally) {
 nlohmann::json json_of(const Tally& tally) {
   nlohmann::json verdicts;
   for (const auto& [comparison, count] : tally.verdicts) verdicts[std::string(name(comparison))] = count;
-  return {{"kernel", tally.kernel},           {"planted", tally.planted}, {"runs", tally.runs},
-          {"failed", tally.failed},           {"verdicts", verdicts},     {"ratios", tally.ratios},
-          {"half_widths", tally.half_widths}, {"pairs", tally.pairs},     {"seconds", tally.seconds}};
+  nlohmann::json json{{"kernel", tally.kernel},           {"planted", tally.planted}, {"runs", tally.runs},
+                      {"failed", tally.failed},           {"verdicts", verdicts},     {"ratios", tally.ratios},
+                      {"half_widths", tally.half_widths}, {"pairs", tally.pairs},     {"seconds", tally.seconds}};
+  if (!tally.pair_log_ratios.empty()) json["pair_log_ratios"] = tally.pair_log_ratios;
+  return json;
+}
+
+Result<Decision> decision_of(const Result<loop::Measured>& measured) {
+  if (!measured) return std::unexpected(measured.error());
+  if (measured->outcome != Outcome::ok) return failure(measured->detail);
+  return measured->decision;
 }
 
 }  // namespace
+
+void add(Tally& tally, const Result<Decision>& decision, double seconds) {
+  ++tally.runs;
+  tally.seconds.push_back(seconds);
+  if (!decision) {
+    ++tally.failed;
+    fmt::print(stderr, "\n{}\n", decision.error().message);
+    return;
+  }
+  ++tally.verdicts[decision->comparison];
+  tally.ratios.push_back(decision->ratio);
+  tally.half_widths.push_back((std::log(decision->high) - std::log(decision->low)) / 2);
+  tally.pairs.push_back(decision->cases.front().pairs);
+}
 
 Tally compare(const std::string& kernel, double planted, int runs, const std::function<std::uint64_t()>& seed,
               const std::function<Result<loop::Measured>(std::uint64_t seed)>& measure,
@@ -73,7 +80,7 @@ Tally compare(const std::string& kernel, double planted, int runs, const std::fu
     const auto start = std::chrono::steady_clock::now();
     const auto measured = measure(seed());
     if (interrupted()) break;
-    add(tally, measured, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    add(tally, decision_of(measured), std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     fmt::print(stderr, "\r{} {:.0f} %: {} of {}   ", kernel, 100 * planted, run + 1, runs);
   }
   fmt::print(stderr, "\r{:40}\r", "");

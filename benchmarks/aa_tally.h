@@ -17,7 +17,10 @@ struct Tally {
   int runs = 0, failed = 0;
   std::map<Comparison, int> verdicts;
   std::vector<double> ratios, half_widths, pairs, seconds;
+  std::vector<std::vector<double>> pair_log_ratios;  // of each comparison, where they are kept
 };
+// One more comparison: its decision, or why there is none.
+void add(Tally& tally, const Result<Decision>& decision, double seconds);
 
 // Makes `runs` comparisons, each with a seed of its own, and ends early when options.interrupted says so.
 Tally compare(const std::string& kernel, double planted, int runs, const std::function<std::uint64_t()>& seed,
