@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -8,6 +10,7 @@
 #include "build_step/request.h"
 #include "cli/command.h"
 #include "cli/kernels.h"
+#include "cli/turns.h"
 #include "loop/interrupt.h"
 #include "loop/measurement.h"
 #include "loop/workbench.h"
@@ -26,55 +29,65 @@ struct BenchOptions {
   bool json = false;
 };
 
+struct Found {
+  std::string what;  // was measured against the baseline
+  Decision decision;
+};
+
+// Nothing if a person interrupted.
+std::optional<Found> measure_choice(const build_step::KernelContext& context, const Choice& choice,
+                                    const loop::WorkbenchOptions& options) {
+  auto progress = report::make_progress(stderr);
+  auto workbench = require(loop::Workbench::open(context, options, *progress));
+  // Without a variant the baseline runs against itself: what is seen then is the noise of this machine.
+  Binary candidate = workbench->built_baseline();
+  std::string what = "baseline against itself";
+  if (const auto& variant = choice.variant) {
+    const CompileResult compiled = require(workbench->compile_as_built(loop::as_candidate(*variant)));
+    if (compiled.outcome != Outcome::ok)
+      throw UserError(variant->reference + " does not compile here: " + compiled.diagnostics,
+                      "roll it back (kagent rollback) or tune again");
+    candidate = compiled.binary;
+    what = variant->reference;
+  }
+  loop::MeasurementOptions measuring = workbench->measuring();
+  measuring.policy.min_gain = context.request.min_gain;
+  measuring.interrupted = loop::interrupted;
+  measuring.progress = [&](int pair, int pairs) { progress->on_event(MeasuringFinalist{"the baseline", pair, pairs}); };
+  loop::Measured measured = require(
+      loop::measure(workbench->runner(), workbench->built_spec(), workbench->built_baseline(), candidate, measuring));
+  if (measured.interrupted) return std::nullopt;
+  if (measured.outcome != Outcome::ok)
+    throw UserError(fmt::format("{}: {}: {}", what, name(measured.outcome), measured.detail),
+                    "kagent verify " + context.request.kernel + " says more");
+  return Found{std::move(what), std::move(measured.decision)};
+}
+
 int bench(const BenchOptions& options) {
   auto requests = require(build_step::find_requests(options.build.folder, options.kernel, options.build.target));
   loop::catch_interrupts();
   nlohmann::ordered_json lines = nlohmann::ordered_json::array();
-  for (const KernelRequest& request : requests) {
-    store::VariantStore variants = open_variants(request);
-    const build_step::Pick pick = require(build_step::pick(request, variants));
-    for (std::size_t i = 0; i < pick.contexts.size(); ++i) {
-      const build_step::KernelContext& context = pick.contexts[i];
-      auto progress = report::make_progress(stderr);
-      auto workbench = require(loop::Workbench::open(
-          context, tuning_options(request, variants, find_runtime(options.runtime)).bench, *progress));
-      // Without a variant the baseline runs against itself: what is seen then is the noise of this machine.
-      Binary candidate = workbench->built_baseline();
-      std::string what = "baseline against itself";
-      if (const auto& variant = pick.choices[i].variant) {
-        const CompileResult compiled = require(workbench->compile_as_built(loop::as_candidate(*variant)));
-        if (compiled.outcome != Outcome::ok)
-          throw UserError(variant->reference + " does not compile here: " + compiled.diagnostics,
-                          "roll it back (kagent rollback) or tune again");
-        candidate = compiled.binary;
-        what = variant->reference;
-      }
-      loop::MeasurementOptions measuring = workbench->measuring();
-      measuring.policy.min_gain = request.min_gain;
-      measuring.interrupted = loop::interrupted;
-      measuring.progress = [&](int pair, int pairs) {
-        progress->on_event(MeasuringFinalist{"the baseline", pair, pairs});
-      };
-      const loop::Measured measured = require(loop::measure(workbench->runner(), workbench->built_spec(),
-                                                            workbench->built_baseline(), candidate, measuring));
-      progress.reset();
-      if (measured.interrupted) return kInterrupted;
-      if (measured.outcome != Outcome::ok)
-        throw UserError(fmt::format("{}: {}: {}", what, name(measured.outcome), measured.detail),
-                        "kagent verify " + request.kernel + " says more");
-      if (options.json)
-        lines.push_back({{"kernel", request.kernel},
-                         {"target", request.target},
-                         {"architecture", context.architecture},
-                         {"choice", what},
-                         {"against_baseline", nlohmann::ordered_json::parse(store::to_json(measured.decision))}});
-      else
-        fmt::print("{} ({}, {}): {}\n{}", request.kernel, request.target, context.architecture, util::clean(what),
-                   report::decision_table(measured.decision, "baseline", "built"));
-    }
-  }
+  const auto bench_one = [&](const build_step::KernelContext& context, const Choice& choice,
+                             const store::VariantStore& variants) {
+    const KernelRequest& request = context.request;
+    const auto found =
+        measure_choice(context, choice, tuning_options(request, variants, find_runtime(options.runtime)).bench);
+    if (!found) return;
+    if (options.json)
+      lines.push_back({{"kernel", request.kernel},
+                       {"target", request.target},
+                       {"architecture", context.architecture},
+                       {"choice", found->what},
+                       {"against_baseline", nlohmann::ordered_json::parse(store::to_json(found->decision))}});
+    else
+      fmt::print("{} ({}, {}): {}\n{}", request.kernel, request.target, context.architecture, util::clean(found->what),
+                 report::decision_table(found->decision, "baseline", "built"));
+  };
+  Turns turns("measured");
+  turns.of_choices(requests, bench_one);
+  if (loop::interrupted()) return kInterrupted;
   if (options.json) fmt::print("{}\n", lines.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
-  return kDone;
+  return turns.code(kDone);
 }
 
 }  // namespace

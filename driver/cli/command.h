@@ -7,6 +7,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "values/error.h"
+
 namespace kagent::cli {
 
 // Documented in `kagent --help`.
@@ -55,6 +57,9 @@ void add_build_option(CLI::App& command, BuildOption& option);
 
 // An example shown at the end of --help.
 void add_example(CLI::App& command, const std::string& example);
+
+// One line on standard error, and one with the fix.
+void complain(const UserError& error);
 
 // Parses, runs, and turns every exception into one line on standard error (with the fix) and an exit code.
 int run(int argc, char** argv);

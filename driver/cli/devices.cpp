@@ -29,14 +29,15 @@ const Result<std::vector<Device>>& devices() {
   return found;
 }
 
-std::string device_obstacle(const std::string& architecture, const Result<std::vector<Device>>& devices) {
-  if (!devices) return devices.error().message;
+std::optional<StageError> device_obstacle(const std::string& architecture, const Result<std::vector<Device>>& devices) {
+  if (!devices) return devices.error();
   std::string there;
   for (const Device& device : *devices) {
     if (device.runs(architecture)) return {};
     there += fmt::format("{}{} ({})", there.empty() ? "" : ", ", device.name, device.architecture());
   }
-  return fmt::format("no GPU here is {}{}", architecture, there.empty() ? "" : "; there is " + there);
+  return StageError{fmt::format("no GPU here is {}{}", architecture, there.empty() ? "" : "; there is " + there),
+                    "go to a machine with such a GPU; builds here pick what was tuned there"};
 }
 
 }  // namespace kagent::cli

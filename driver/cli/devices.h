@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@ std::filesystem::path find_own_program(const std::string& name);
 // The GPUs of this machine, asked for once. An error says why there are none, and what to do.
 const Result<std::vector<Device>>& devices();
 
-// Why CUDA code for `architecture` ("sm_90a") cannot be run here, in words; empty if it can.
-std::string device_obstacle(const std::string& architecture, const Result<std::vector<Device>>& devices);
+// Why CUDA code for `architecture` ("sm_90a") cannot be run here, and what to do; nothing if it can.
+std::optional<StageError> device_obstacle(const std::string& architecture, const Result<std::vector<Device>>& devices);
 
 }  // namespace kagent::cli

@@ -54,7 +54,7 @@ std::vector<std::string> evidence_differences(const build_step::KernelContext& c
   };
   if (context.request.language == Language::cuda) {
     // Without such a GPU there is nothing to compare with.
-    if (!device_obstacle(context.architecture, devices()).empty()) return lines;
+    if (device_obstacle(context.architecture, devices())) return lines;
     const auto platform = loop::open_platform(context, {find_runtime({}), {}, context.request.allow_unsandboxed});
     if (!platform) return lines;
     compare("machine", evidence.device, platform->device);

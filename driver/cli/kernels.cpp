@@ -66,28 +66,31 @@ loop::TuningOptions tuning_options(const KernelRequest& request, const store::Va
   return options;
 }
 
-std::string obstacle(const build_step::KernelContext& context) {
+std::optional<StageError> machine_obstacle(const build_step::KernelContext& context) {
+  if (context.request.language == Language::cuda) return device_obstacle(context.architecture, devices());
+  if (toolchain::machine_runs(context.architecture)) return std::nullopt;
+  return StageError{"this machine does not run " + context.architecture,
+                    "go to a machine that does; builds here pick what was tuned there"};
+}
+
+std::optional<StageError> obstacle(const build_step::KernelContext& context) {
   const std::string& proposer = context.request.proposer;
   if (context.spec.tunables.empty() && (proposer == "search" || proposer == "agent"))
-    return "the spec has no tunables, and no proposer is configured that writes code within a build";
+    return StageError{"the spec has no tunables, and no proposer is configured that writes code within a build",
+                      "declare \"tunables\" in kernel.json, or name a proposer of code (PROPOSER, --proposer)"};
   if (!context.command.optimised())
-    return "this build compiles without optimisation (set CMAKE_BUILD_TYPE=Release to tune)";
-  if (context.request.language == Language::cuda) {
-    const std::string& architecture = context.architecture;
-    if (std::string why = device_obstacle(architecture, devices()); !why.empty())
-      return why + ", so this build only picks";
-    if (context.spec.architecture_specific && !architecture.ends_with('a') && !architecture.ends_with('f'))
-      return fmt::format(
-          "its kernel.json asks for code of one architecture alone, and the build compiles {0} "
-          "(ARCHITECTURES {1}a, or CUDA_ARCHITECTURES {1}a of the target)",
-          architecture, architecture.substr(3));
-  } else if (!toolchain::machine_runs(context.architecture)) {
-    return "this machine does not run " + context.architecture;
-  }
+    return StageError{"this build compiles without optimisation", "set CMAKE_BUILD_TYPE=Release to tune"};
+  if (auto why = machine_obstacle(context)) return why;
+  const std::string& architecture = context.architecture;
+  const bool cuda = context.request.language == Language::cuda;
+  if (cuda && context.spec.architecture_specific && !architecture.ends_with('a') && !architecture.ends_with('f'))
+    return StageError{
+        "its kernel.json asks for code of one architecture alone, and the build compiles " + architecture,
+        fmt::format("ARCHITECTURES {0}a, or CUDA_ARCHITECTURES {0}a of the target", architecture.substr(3))};
   if (!util::sandbox_state().available && !context.request.allow_unsandboxed)
-    return "no sandbox (" + util::sandbox_state().description +
-           "); install bubblewrap, or set KAGENT_ALLOW_UNSANDBOXED=ON to run candidates without";
-  return {};
+    return StageError{"no sandbox (" + util::sandbox_state().description + ")",
+                      "install bubblewrap, or set KAGENT_ALLOW_UNSANDBOXED=ON to run candidates without"};
+  return std::nullopt;
 }
 
 }  // namespace kagent::cli

@@ -29,7 +29,10 @@ std::filesystem::path find_runtime(const std::filesystem::path& given);
 loop::TuningOptions tuning_options(const KernelRequest& request, const store::VariantStore& variants,
                                    const std::filesystem::path& runtime);
 
-// Why a kernel cannot or should not be tuned by a build on this machine, in words; empty if it can.
-std::string obstacle(const build_step::KernelContext& context);
+// Why this machine cannot run what a kernel's build compiles, and what to do; nothing if it can.
+std::optional<StageError> machine_obstacle(const build_step::KernelContext& context);
+
+// Why a kernel cannot or should not be tuned on this machine, and what to do; nothing if it can.
+std::optional<StageError> obstacle(const build_step::KernelContext& context);
 
 }  // namespace kagent::cli

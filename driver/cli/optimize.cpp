@@ -10,6 +10,7 @@
 #include "build_step/request.h"
 #include "cli/command.h"
 #include "cli/kernels.h"
+#include "cli/turns.h"
 #include "cli/usage.h"
 #include "loop/interrupt.h"
 #include "loop/replay.h"
@@ -145,50 +146,60 @@ std::optional<int> replay(const OptimizeOptions& options, const std::vector<Kern
                   "name a run of a kernel of this build");
 }
 
+// What a run found, for people.
+void print(const build_step::KernelContext& context, const loop::TuningResult& result) {
+  fmt::print("{} ({}, {}): {} ({})\n", context.request.kernel, context.request.target, context.architecture,
+             result.variant ? result.variant->reference : "no improvement, what was there stays", result.reason);
+  fmt::print("{}", usage_text(result.usage));
+  if (result.answers.asked > 0) fmt::print("  {}\n", report::answers_text(result.answers));
+}
+
+nlohmann::ordered_json to_json(const build_step::KernelContext& context, const loop::TuningResult& result) {
+  return {{"kernel", context.request.kernel},
+          {"target", context.request.target},
+          {"architecture", context.architecture},
+          {"improved", result.variant.has_value()},
+          {"variant", result.variant ? result.variant->reference : ""},
+          {"reason", result.reason},
+          {"trials", result.trials},
+          {"usage", usage_json(result.usage)},
+          {"answers", to_json(result.answers)},
+          {"times", to_json(result.times)}};
+}
+
 int optimize(const OptimizeOptions& options) {
   auto requests = require(build_step::find_requests(options.build.folder, options.kernel, options.build.target));
   loop::catch_interrupts();
   if (const auto code = replay(options, requests)) return *code;
   nlohmann::ordered_json lines = nlohmann::ordered_json::array();
+  Turns turns("tuned");
   for (KernelRequest& request : requests) {
     store::VariantStore variants = open_variants(request);
     loop::TuningOptions tuning = tuning_options(request, variants, find_runtime(options.runtime));
     apply(options, tuning);
     demand_breeding(tuning);
     request.proposer = tuning.proposer.name;
-    for (const BuildOutput& output : request.outputs) {
-      if (output.is_dispatcher()) continue;
-      const build_step::KernelContext context = require(build_step::load_context(request, output));
-      if (std::string why = obstacle(context); !why.empty())
-        throw UserError(request.kernel + " cannot be tuned: " + why);
+    const auto optimize_one = [&](const build_step::KernelContext& context) {
+      if (const auto why = obstacle(context)) return turns.leave_out(context, *why);
       auto progress = report::make_progress(stderr);
       if (options.dry_run) {
         fmt::print("{} ({}, {}) would send:\n{}\n", request.kernel, request.target, context.architecture,
                    require(loop::preview_request(context, variants, tuning, *progress, loop::interrupted)));
-        continue;
+        return;
       }
-      loop::TuningResult result = require(loop::tune(context, variants, tuning, *progress, loop::interrupted));
-      lines.push_back({{"kernel", request.kernel},
-                       {"target", request.target},
-                       {"architecture", context.architecture},
-                       {"improved", result.variant.has_value()},
-                       {"variant", result.variant ? result.variant->reference : ""},
-                       {"reason", result.reason},
-                       {"trials", result.trials},
-                       {"usage", usage_json(result.usage)},
-                       {"answers", to_json(result.answers)},
-                       {"times", to_json(result.times)}});
-      if (!options.json)
-        fmt::print("{} ({}, {}): {} ({})\n", request.kernel, request.target, context.architecture,
-                   result.variant ? result.variant->reference : "no improvement, what was there stays", result.reason);
-      if (!options.json) fmt::print("{}", usage_text(result.usage));
-      if (!options.json && result.answers.asked > 0) fmt::print("  {}\n", report::answers_text(result.answers));
-      if (result.interrupted) return kInterrupted;
+      const loop::TuningResult result = require(loop::tune(context, variants, tuning, *progress, loop::interrupted));
+      lines.push_back(to_json(context, result));
+      if (!options.json) print(context, result);
+    };
+    for (const BuildOutput& output : request.outputs) {
+      if (output.is_dispatcher()) continue;
+      turns.take([&] { optimize_one(require(build_step::load_context(request, output))); });
+      if (loop::interrupted()) return kInterrupted;
     }
   }
   if (options.json && !options.dry_run)
     fmt::print("{}\n", lines.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
-  return kDone;
+  return turns.code(kDone);
 }
 
 }  // namespace

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "build_step/pick.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -30,23 +33,48 @@ bool in_ci() {
   return value && *value;
 }
 
-// Whether a build tunes now. Says in one line why not, where somebody might wonder.
-bool wants_tuning(const build_step::KernelContext& context, const store::VariantStore& variants) {
+// Whether a build tunes an architecture now, and, where somebody might wonder, why not.
+struct Wish {
+  bool tune = false;
+  std::string why_not;
+};
+
+Wish wish(const build_step::KernelContext& context, const store::VariantStore& variants) {
   const KernelRequest& request = context.request;
-  if (request.tune == TuneMode::pick) return false;
-  auto say = [&](const std::string& why) {
-    fmt::print("kagent: {} ({}, {}) is not tuned: {}\n", request.kernel, request.target, context.architecture,
-               util::clean(why));
-  };
+  if (request.tune == TuneMode::pick) return {};
   if (request.tune == TuneMode::missing) {
-    if (selection::has_result(require(build_step::selection_inputs(context, variants)))) return false;
-    if (in_ci()) return say("CI is set in the environment, so MISSING acts as PICK"), false;
+    if (selection::has_result(require(build_step::selection_inputs(context, variants)))) return {};
+    if (in_ci()) return {false, "CI is set in the environment, so MISSING acts as PICK"};
     auto trials = store::TrialStore::open(variants.state_folder() / "trials.sqlite");
-    if (!trials) return say(trials.error().message), false;
-    if (require(trials->conclusion(request.kernel, context.architecture, context.key.hash()))) return false;
+    if (!trials) return {false, trials.error().message};
+    if (require(trials->conclusion(request.kernel, context.architecture, context.key.hash()))) return {};
   }
-  if (std::string why = obstacle(context); !why.empty()) return say(why), false;
-  return true;
+  const auto why = obstacle(context);
+  if (!why) return {true, {}};
+  // A build on another machine is nothing that has to be put right.
+  if (machine_obstacle(context)) return {false, why->message + ", so this build only picks"};
+  return {false, fmt::format("{} ({})", why->message, why->fix)};
+}
+
+// The architectures to tune. Says in one line why others are not, however many have the same reason.
+std::vector<const build_step::KernelContext*> to_tune(const build_step::Pick& pick,
+                                                      const store::VariantStore& variants) {
+  std::vector<const build_step::KernelContext*> wanted;
+  std::vector<std::pair<std::string, std::string>> left_out;  // why, and the architectures
+  for (const build_step::KernelContext& context : pick.contexts) {
+    const Wish one = wish(context, variants);
+    if (one.tune) wanted.push_back(&context);
+    if (one.why_not.empty()) continue;
+    const auto same = std::ranges::find(left_out, one.why_not, &std::pair<std::string, std::string>::first);
+    if (same == left_out.end())
+      left_out.emplace_back(one.why_not, context.architecture);
+    else
+      same->second += ", " + context.architecture;
+  }
+  for (const auto& [why, architectures] : left_out)
+    fmt::print("kagent: {} ({}, {}) is not tuned: {}\n", pick.contexts.front().request.kernel,
+               pick.contexts.front().request.target, architectures, util::clean(why));
+  return wanted;
 }
 
 // Tunes one architecture. What goes wrong here is said and leaves the baseline to the build: only picking may fail it.
@@ -73,8 +101,8 @@ int pick(const PickOptions& options) {
   if (options.tune) {
     loop::catch_interrupts();
     bool tuned = false;
-    for (const build_step::KernelContext& context : pick.contexts)
-      if (!loop::interrupted() && wants_tuning(context, variants)) tune(context, variants, options), tuned = true;
+    for (const build_step::KernelContext* context : to_tune(pick, variants))
+      if (!loop::interrupted()) tune(*context, variants, options), tuned = true;
     if (loop::interrupted()) return kInterrupted;
     if (tuned) pick = require(build_step::pick(request, variants));
   }

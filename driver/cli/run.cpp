@@ -15,14 +15,11 @@
 #include "values/version.h"
 
 namespace kagent::cli {
-namespace {
 
-void complain(const std::string& message, const std::string& fix) {
-  fmt::print(stderr, "kagent: {}\n", util::clean(message));
-  if (!fix.empty()) fmt::print(stderr, "  fix: {}\n", util::clean(fix));
+void complain(const UserError& error) {
+  fmt::print(stderr, "kagent: {}\n", util::clean(error.what()));
+  if (!error.fix().empty()) fmt::print(stderr, "  fix: {}\n", util::clean(error.fix()));
 }
-
-}  // namespace
 
 void add_project_option(CLI::App& command, ProjectOption& option) {
   command.add_option("--project", option.folder, "Any folder of the project")->capture_default_str();
@@ -68,8 +65,8 @@ int run(int argc, char** argv) {
   for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
   if (argc > 1 && argv[1][0] != '-' && std::ranges::find(names, argv[1]) == names.end()) {
     const std::string near = util::nearest(argv[1], names);
-    complain(fmt::format("there is no command '{}'", argv[1]),
-             near.empty() ? "kagent --help lists them" : "did you mean " + near + "?");
+    complain(UserError(fmt::format("there is no command '{}'", argv[1]),
+                       near.empty() ? "kagent --help lists them" : "did you mean " + near + "?"));
     return kWrongUse;
   }
   try {
@@ -77,8 +74,8 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
     const auto chosen = app.get_subcommands();
-    complain(error.what(), fmt::format("kagent {}{}--help", chosen.empty() ? "" : chosen.front()->get_name(),
-                                       chosen.empty() ? "" : " "));
+    complain(UserError(error.what(), fmt::format("kagent {}{}--help", chosen.empty() ? "" : chosen.front()->get_name(),
+                                                 chosen.empty() ? "" : " ")));
     return kWrongUse;
   }
   try {
@@ -86,10 +83,11 @@ int run(int argc, char** argv) {
     if (std::fflush(stdout) != 0) throw UserError("cannot write the output: " + std::string(std::strerror(errno)));
     return code;
   } catch (const UserError& error) {
-    complain(error.what(), error.fix());
+    complain(error);
     return kWrongUse;
   } catch (const std::exception& error) {
-    complain(std::string("internal error: ") + error.what(), "please report this with the command that caused it");
+    complain(UserError(std::string("internal error: ") + error.what(),
+                       "please report this with the command that caused it"));
     return kInternalError;
   }
 }

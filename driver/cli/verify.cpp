@@ -8,6 +8,7 @@
 #include "build_step/request.h"
 #include "cli/command.h"
 #include "cli/kernels.h"
+#include "cli/turns.h"
 #include "loop/workbench.h"
 #include "report/progress.h"
 #include "util/text.h"
@@ -56,28 +57,26 @@ int verify(const VerifyOptions& options) {
   auto requests = require(build_step::find_requests(options.build.folder, options.kernel, options.build.target));
   nlohmann::ordered_json lines = nlohmann::ordered_json::array();
   bool passed = true;
-  for (const KernelRequest& request : requests) {
-    store::VariantStore variants = open_variants(request);
-    const build_step::Pick pick = require(build_step::pick(request, variants));
-    for (std::size_t i = 0; i < pick.contexts.size(); ++i) {
-      const build_step::KernelContext& context = pick.contexts[i];
-      const std::string what = pick.choices[i].variant ? pick.choices[i].variant->reference : "baseline";
-      const loop::VerificationReport report = verify_choice(
-          context, pick.choices[i], tuning_options(request, variants, find_runtime(options.runtime)).bench);
-      passed = passed && report.outcome == Outcome::ok;
-      lines.push_back({{"kernel", request.kernel},
-                       {"target", request.target},
-                       {"architecture", context.architecture},
-                       {"choice", what},
-                       {"outcome", name(report.outcome)},
-                       {"detail", util::clean(report.detail)},
-                       {"checks", report.verdicts.size()},
-                       {"max_error_over_bound", report.max_error_over_bound}});
-      if (!options.json) print(context, what, report, options.all);
-    }
-  }
+  const auto check = [&](const build_step::KernelContext& context, const Choice& choice,
+                         const store::VariantStore& variants) {
+    const std::string what = choice.variant ? choice.variant->reference : "baseline";
+    const loop::VerificationReport report =
+        verify_choice(context, choice, tuning_options(context.request, variants, find_runtime(options.runtime)).bench);
+    passed = passed && report.outcome == Outcome::ok;
+    lines.push_back({{"kernel", context.request.kernel},
+                     {"target", context.request.target},
+                     {"architecture", context.architecture},
+                     {"choice", what},
+                     {"outcome", name(report.outcome)},
+                     {"detail", util::clean(report.detail)},
+                     {"checks", report.verdicts.size()},
+                     {"max_error_over_bound", report.max_error_over_bound}});
+    if (!options.json) print(context, what, report, options.all);
+  };
+  Turns turns("checked");
+  turns.of_choices(requests, check);
   if (options.json) fmt::print("{}\n", lines.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
-  return passed ? kDone : kNegative;
+  return turns.code(passed ? kDone : kNegative);
 }
 
 }  // namespace
