@@ -21,6 +21,8 @@ struct AaSettings {
   std::string json_file;
 };
 // `settings` holds the defaults, `names` the kernels that there are.
+void add_common_options(CLI::App& app, AaSettings& settings, const std::vector<std::string>& names);
+// The numbers of runs too.
 void add_options(CLI::App& app, AaSettings& settings, const std::vector<std::string>& names);
 
 // From now on Ctrl-C only makes was_interrupted() true, so that a run ends with the table of what it has.

@@ -5,7 +5,7 @@
 // every kernel; each kernel is then decided on its own by the protocol's rule. Needs a GPU, nvcc and bubblewrap.
 #include <algorithm>
 #include <chrono>
-#include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -87,82 +87,90 @@ Binary compile(const Device& device, const fs::path& nvcc, const fs::path& folde
       *compiler, {fmt::format("#define INCUMBENT {:d}\n#line 1 \"planted.cu\"\n", incumbent) + kSource, folder});
 }
 
-// One case of what was measured, decided as if it had been the only one: at each look, until more pairs are of no use.
-Decision decided_alone(const judge::Policy& policy, const loop::MeasuredSamples& samples, std::size_t at) {
-  std::vector<std::vector<judge::PairSamples>> pairs;
+// Of one case, all pairs that were measured, in their order.
+using Pairs = std::vector<std::vector<judge::PairSamples>>;
+
+struct Compared {
   Decision decision;
-  for (const std::vector<judge::PairSamples>& pair : samples.pairs) {
-    pairs.push_back({pair[at]});
-    const int count = static_cast<int>(pairs.size());
-    if (std::ranges::find(policy.looks, count) == policy.looks.end()) continue;
-    decision = judge::decide(policy, {samples.cases[at]}, pairs);
-    if (!judge::worth_more_pairs(policy, decision, count)) break;
+  Pairs pairs;
+};
+
+// The protocol's rule from pair `begin` on: looks, until more pairs are of no use. Nothing where the pairs run out.
+std::optional<Compared> compared(const judge::Policy& policy, const judge::TimedCase& timed, const Pairs& pairs,
+                                 std::size_t begin) {
+  for (const int look : policy.looks) {
+    const std::size_t end = begin + static_cast<std::size_t>(look);
+    if (end > pairs.size()) break;
+    const Pairs taken(pairs.begin() + static_cast<std::ptrdiff_t>(begin),
+                      pairs.begin() + static_cast<std::ptrdiff_t>(end));
+    Decision decision = judge::decide(policy, {timed}, taken);
+    if (!judge::worth_more_pairs(policy, decision, look)) return Compared{std::move(decision), taken};
   }
-  return decision;
+  return std::nullopt;
 }
 
-std::vector<double> log_ratios(const loop::MeasuredSamples& samples, std::size_t at) {
-  std::vector<double> ratios;
-  for (const std::vector<judge::PairSamples>& pair : samples.pairs) ratios.push_back(judge::pair_log_ratio(pair[at]));
-  return ratios;
+// As many comparisons as the pairs give, one after the other: each takes what it needs, which is a multiple of four, so
+// that roles and start orders stay balanced.
+void add_comparisons(const judge::Policy& policy, const judge::TimedCase& timed, const Pairs& pairs,
+                     double seconds_per_pair, Tally& tally) {
+  std::size_t begin = 0;
+  while (const auto one = compared(policy, timed, pairs, begin)) {
+    benchmarks::add(tally, one->decision, seconds_per_pair * static_cast<double>(one->pairs.size()));
+    std::vector<double> ratios;
+    for (const std::vector<judge::PairSamples>& pair : one->pairs)
+      ratios.push_back(judge::pair_log_ratio(pair.front()));
+    tally.pair_log_ratios.push_back(std::move(ratios));
+    begin += one->pairs.size();
+  }
 }
 
 struct Programs {
   Binary incumbent, candidate;
 };
 
-// Adds a comparison of each of the spec's cases to its tally; false if it was interrupted.
-bool compare_once(runner::Runner& runner, const KernelSpec& spec, const Programs& programs,
-                  const loop::MeasurementOptions& given, std::map<std::string, Tally>& tallies) {
-  const auto begin = Clock::now();
-  loop::MeasurementOptions options = given;
-  options.policy.looks = {given.policy.looks.back()};
-  const auto measured = loop::measure(runner, spec, programs.incumbent, programs.candidate, options);
-  if (measured && measured->interrupted) return false;
-  const double seconds =
-      std::chrono::duration<double>(Clock::now() - begin).count() / static_cast<double>(spec.cases.size());
-  for (std::size_t c = 0; c < spec.cases.size(); ++c) {
-    Tally& tally = tallies[spec.cases[c].name];
-    if (!measured || measured->outcome != Outcome::ok) {
-      benchmarks::add(tally, measured ? failure(measured->detail) : std::unexpected(measured.error()), seconds);
-      continue;
-    }
-    benchmarks::add(tally, decided_alone(given.policy, measured->samples, c), seconds);
-    tally.pair_log_ratios.push_back(log_ratios(measured->samples, c));
-  }
-  return true;
-}
-
-// All comparisons of one spec, in the order of its cases.
-std::vector<Tally> compare_all(runner::Runner& runner, const KernelSpec& spec, const Programs& programs, int runs,
+// So many fresh pairs of processes, each asked about every case of the spec, and what each case alone comes to.
+std::vector<Tally> compare_all(runner::Runner& runner, const KernelSpec& spec, const Programs& programs, int pairs,
                                const loop::MeasurementOptions& given, std::mt19937_64& seeds) {
-  std::map<std::string, Tally> tallies;
-  for (const Case& timed : spec.cases) {
-    tallies[timed.name].kernel = timed.name.substr(0, timed.name.find('-'));
-    tallies[timed.name].planted = static_cast<double>(timed.sizes.at("extra")) / 1000;
-  }
-  for (int run = 0; run < runs && !given.interrupted(); ++run) {
+  std::vector<Pairs> of_cases(spec.cases.size());
+  const auto begin = Clock::now();
+  int done = 0;
+  while (done < pairs && !given.interrupted()) {
     loop::MeasurementOptions options = given;
+    options.policy.looks = {given.policy.looks.back()};
     options.seed = seeds();
-    if (!compare_once(runner, spec, programs, options, tallies)) break;
-    fmt::print(stderr, "\r{} of {} times {} cases   ", run + 1, runs, spec.cases.size());
+    const auto measured = require(loop::measure(runner, spec, programs.incumbent, programs.candidate, options));
+    if (measured.outcome != Outcome::ok) throw UserError(measured.detail, "see what else runs on the GPU");
+    for (const std::vector<judge::PairSamples>& pair : measured.samples.pairs)
+      for (std::size_t c = 0; c < pair.size(); ++c) of_cases[c].push_back({pair[c]});
+    done += static_cast<int>(measured.samples.pairs.size());
+    fmt::print(stderr, "\r{} of {} pairs, {} cases each   ", done, pairs, spec.cases.size());
   }
   fmt::print(stderr, "\r{:40}\r", "");
-  std::vector<Tally> ordered;
-  for (const Case& timed : spec.cases)
-    if (tallies[timed.name].runs > 0) ordered.push_back(std::move(tallies[timed.name]));
-  return ordered;
+  const double each = std::chrono::duration<double>(Clock::now() - begin).count() / std::max(done, 1) /
+                      static_cast<double>(spec.cases.size());
+  std::vector<Tally> tallies;
+  for (std::size_t c = 0; c < spec.cases.size(); ++c) {
+    const Case& timed = spec.cases[c];
+    Tally tally;
+    tally.kernel = timed.name.substr(0, timed.name.find('-'));
+    tally.planted = static_cast<double>(timed.sizes.at("extra")) / 1000;
+    add_comparisons(given.policy, {timed.name, 1}, of_cases[c], each, tally);
+    if (tally.runs > 0) tallies.push_back(std::move(tally));
+  }
+  return tallies;
 }
 
 int run(int argc, char** argv) {
   CLI::App app{"The share of false FASTER verdicts between identical GPU programs, and of planted gains found."};
   benchmarks::AaSettings settings;
-  settings.planted_runs = 40;
   settings.names = {"2us", "5us", "50us", "500us"};
-  int budget_s = 3600;
+  int pairs = 400, planted_pairs = 32, budget_s = 3600;
   fs::path nvcc = "/usr/local/cuda/bin/nvcc";
-  benchmarks::add_options(app, settings, settings.names);
-  app.add_option("--seconds", budget_s, "identical programs are not compared past it")->capture_default_str();
+  benchmarks::add_common_options(app, settings, settings.names);
+  app.add_option("--pairs", pairs, "of fresh processes that are identical")->capture_default_str();
+  app.add_option("--planted-pairs", planted_pairs, "of fresh processes with planted differences")
+      ->capture_default_str();
+  app.add_option("--seconds", budget_s, "identical programs are not measured past it")->capture_default_str();
   app.add_option("--nvcc", nvcc)->capture_default_str();
   CLI11_PARSE(app, argc, argv);
 
@@ -180,16 +188,14 @@ int run(int argc, char** argv) {
   measuring.budget = std::chrono::hours(1);
   const std::uint64_t seed = benchmarks::seed_of(settings);
   std::mt19937_64 seeds(seed);
-  const auto kernels = static_cast<int>(settings.names.size());
 
   measuring.interrupted = benchmarks::was_interrupted;
-  std::vector<Tally> planted = compare_all(*runner, spec_of(settings.names, kExtras), programs,
-                                           settings.planted_runs / kernels, measuring, seeds);
+  std::vector<Tally> planted =
+      compare_all(*runner, spec_of(settings.names, kExtras), programs, planted_pairs, measuring, seeds);
   measuring.interrupted = [end = begin + std::chrono::seconds(budget_s)] {
     return benchmarks::was_interrupted() || Clock::now() > end;
   };
-  std::vector<Tally> tallies =
-      compare_all(*runner, spec_of(settings.names, {0}), programs, settings.aa_runs / kernels, measuring, seeds);
+  std::vector<Tally> tallies = compare_all(*runner, spec_of(settings.names, {0}), programs, pairs, measuring, seeds);
   std::ranges::move(planted, std::back_inserter(tallies));
   const std::chrono::duration<double> took = Clock::now() - begin;
   benchmarks::report(settings,

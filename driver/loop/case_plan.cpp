@@ -23,6 +23,9 @@ constexpr int kMostRepetitions = 32;
 // microseconds is mostly cache misses, whose noise would hide any gain.
 constexpr double kSweepShare = 10;
 constexpr std::int64_t kSlotMemoryBytes = std::int64_t{512} << 20;
+// Fresh contents of every call of a sample go to the device, and to two processes: where they are large that takes a
+// hundred times as long as the calls. More blocks in the same time tell as much as longer samples.
+constexpr std::int64_t kMostBytesSent = std::int64_t{64} << 20;
 constexpr int kProbes = 3;
 // Launching takes some microseconds: kernels below this are timed as a graph of calls (a graph of 100 launches of
 // a tiny kernel is steady to 1 %, single ones to 6 %).
@@ -46,6 +49,12 @@ Sampled<Probe> probe(runner::Session& incumbent, const std::string& case_name, b
   return best;
 }
 
+std::int64_t input_bytes(const CallInputs& inputs) {
+  std::int64_t bytes = 0;
+  for (const auto& [name, tensor] : inputs.tensors) bytes += static_cast<std::int64_t>(tensor.bytes.size());
+  return std::max<std::int64_t>(bytes, 1);
+}
+
 }  // namespace
 
 Sampled<RunResult> of_incumbent(Result<RunResult> step, const std::string& case_name) {
@@ -64,7 +73,7 @@ Sampled<CasePlan> plan_case(const KernelSpec& spec, const Case& timed, runner::S
   if (!inputs) return std::unexpected(Stop::machine(inputs.error()));
   const auto bytes = buffer_bytes(spec, timed);
   if (!bytes) return std::unexpected(Stop::machine(bytes.error()));
-  if (auto step = of_incumbent(incumbent.prepare(0, *inputs, {}), timed.name); !step)
+  if (auto step = of_incumbent(incumbent.prepare(0, **inputs, {}), timed.name); !step)
     return std::unexpected(step.error());
   const auto warm = probe(incumbent, timed.name, false);
   if (!warm) return std::unexpected(warm.error());
@@ -79,9 +88,11 @@ Sampled<CasePlan> plan_case(const KernelSpec& spec, const Case& timed, runner::S
     plan.cold = static_cast<double>(sweep.count()) <= kSweepShare * static_cast<double>(cold->call.count());
   const nanoseconds call = std::max(plan.cold ? cold->call : warm->call, nanoseconds(1));
   const auto memory = std::max<std::int64_t>(kSlotMemoryBytes / std::max<std::int64_t>(*bytes, 1), 1);
+  const auto sent =
+      device == MeasuredOn::gpu ? std::max<std::int64_t>(kMostBytesSent / input_bytes(**inputs), 1) : memory;
   const auto wanted = kSampleTime / call + (kSampleTime % call == nanoseconds(0) ? 0 : 1);
   plan.repetitions =
-      static_cast<int>(std::clamp<std::int64_t>(wanted, 1, std::min<std::int64_t>(kMostRepetitions, memory)));
+      static_cast<int>(std::clamp<std::int64_t>(wanted, 1, std::min<std::int64_t>({kMostRepetitions, memory, sent})));
   plan.graph = device == MeasuredOn::gpu && !plan.cold && call < kLaunchBound;
   plan.slots = static_cast<int>(std::clamp<std::int64_t>(memory, plan.repetitions, 2 * plan.repetitions));
   return plan;

@@ -36,6 +36,9 @@ Result<FreshContents> FreshContents::make(const KernelSpec& spec, const Case& ti
   if (input_bytes(*first) <= kSmallBytes) return contents;
   auto second = spec::generate_inputs(spec, timed, contents.random_());
   if (!second) return std::unexpected(second.error());
+  contents.current_ = *first;
+  for (auto& [name, tensor] : contents.current_.tensors)
+    if (timed.inputs.contains(name) || contents.is_large(name, tensor)) contents.revisions_.follow(name);
   contents.pool_.push_back(std::move(*first));
   contents.pool_.push_back(std::move(*second));
   return contents;
@@ -48,25 +51,28 @@ bool FreshContents::is_large(const std::string& name, const Tensor& tensor) cons
   return tensor.bytes.size() >= kLargeBytes && !one_hot && !timed_->inputs.contains(name);
 }
 
-Result<CallInputs> FreshContents::next() {
+Result<const CallInputs*> FreshContents::next() {
   if (pool_.empty()) {
     auto inputs = spec::generate_inputs(*spec_, *timed_, random_());
-    if (inputs) inputs->scalars = scalars_;
-    return inputs;
+    if (!inputs) return std::unexpected(inputs.error());
+    current_ = std::move(*inputs);
+    current_.scalars = scalars_;
+    return &current_;
   }
-  for (auto& [name, tensor] : pool_[0].tensors)
-    if (is_large(name, tensor)) patch(tensor, pool_[1].tensors.at(name));
-  CallInputs inputs = pool_[0];
-  inputs.scalars = scalars_;
-  for (auto& [name, tensor] : inputs.tensors) {
-    if (timed_->inputs.contains(name) || is_large(name, tensor)) continue;
+  revisions_.begin();
+  for (auto& [name, tensor] : current_.tensors) {
+    if (timed_->inputs.contains(name)) continue;
+    if (is_large(name, tensor)) {
+      patch(name, tensor, pool_[1].tensors.at(name));
+      continue;
+    }
     const std::size_t base = random_() % 2;
-    if (base == 1) tensor = pool_[1].tensors.at(name);
+    tensor = pool_[base].tensors.at(name);
     const auto recipe = spec_->inputs.find(name);
     mix(tensor, pool_[1 - base].tensors.at(name),
         recipe == spec_->inputs.end() ? Distribution::normal : recipe->second.distribution);
   }
-  return inputs;
+  return &current_;
 }
 
 void FreshContents::mix(Tensor& tensor, const Tensor& other, Distribution distribution) {
@@ -89,7 +95,7 @@ void FreshContents::mix(Tensor& tensor, const Tensor& other, Distribution distri
 }
 
 // Pieces of `other` at secret places, whole rows where there are many.
-void FreshContents::patch(Tensor& tensor, const Tensor& other) {
+void FreshContents::patch(const std::string& name, Tensor& tensor, const Tensor& other) {
   const std::size_t element = size_bytes(tensor.dtype);
   const std::size_t count = tensor.bytes.size() / element;
   const auto last = static_cast<std::size_t>(tensor.shape.empty() ? 1 : tensor.shape.back());
@@ -99,6 +105,7 @@ void FreshContents::patch(Tensor& tensor, const Tensor& other) {
     const std::size_t from = random_() % (rows - length + 1), to = random_() % (rows - length + 1);
     std::memcpy(tensor.bytes.data() + to * row * element, other.bytes.data() + from * row * element,
                 length * row * element);
+    revisions_.note(name, {to * row * element, length * row * element});
   }
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "runner/revisions.h"
 #include "values/case_data.h"
 #include "values/error.h"
 #include "values/kernel_spec.h"
@@ -23,19 +24,24 @@ class FreshContents {
   // `spec` and `timed` are referred to, not copied.
   static Result<FreshContents> make(const KernelSpec& spec, const Case& timed, std::uint64_t seed);
 
-  Result<CallInputs> next();
+  // Stays as it is until the next one is asked for.
+  Result<const CallInputs*> next();
+  // What changed between them.
+  const runner::Revisions& revisions() const { return revisions_; }
 
  private:
   FreshContents(const KernelSpec& spec, const Case& timed, std::uint64_t seed);
   void mix(Tensor& tensor, const Tensor& other, Distribution distribution);
   bool is_large(const std::string& name, const Tensor& tensor) const;
-  void patch(Tensor& tensor, const Tensor& other);
+  void patch(const std::string& name, Tensor& tensor, const Tensor& other);
 
   const KernelSpec* spec_;
   const Case* timed_;
   std::mt19937_64 random_;
   std::map<std::string, double> scalars_;
-  std::vector<CallInputs> pool_;  // two if they are large, else empty; the first changes where it is very large
+  std::vector<CallInputs> pool_;  // two if they are large, else empty
+  CallInputs current_;
+  runner::Revisions revisions_;  // of what is very large, or recorded
 };
 
 // Bytes of all buffers of one call.

@@ -54,10 +54,13 @@ Sampled<void> Duel::prepare() {
   for (int slot = 0; slot < plan_.slots; ++slot) {
     auto inputs = contents_.next();
     if (!inputs) return std::unexpected(Stop::machine(inputs.error()));
-    const runner::CallLayout layout{.placement = runner::Placement::aligned, .offset_elements = 0, .poison = poison()};
-    if (auto step = of_incumbent(incumbent_.prepare(slot, *inputs, layout), plan_.timed->name); !step)
+    const runner::CallLayout layout{.placement = runner::Placement::aligned,
+                                    .offset_elements = 0,
+                                    .poison = poison(),
+                                    .revisions = &contents_.revisions()};
+    if (auto step = of_incumbent(incumbent_.prepare(slot, **inputs, layout), plan_.timed->name); !step)
       return std::unexpected(step.error());
-    if (auto step = of_candidate(candidate_.prepare(slot, *inputs, layout)); !step)
+    if (auto step = of_candidate(candidate_.prepare(slot, **inputs, layout)); !step)
       return std::unexpected(step.error());
   }
   return {};
@@ -83,44 +86,47 @@ Sampled<void> Duel::block(DuelSamples& samples, bool verify_for_certain) {
   const bool candidate_first = random_() % 2 == 0;
   const bool verify_second = random_() % 2 == 0;
   for (const bool second : {false, true}) {
-    auto filled = refill();
-    if (!filled) return std::unexpected(filled.error());
-    if (auto done = half(*filled, candidate_first != second, samples); !done) return done;
-    if (verify_second != second) continue;
     // Which calls are looked at is as secret as their contents.
     const bool by_chance = std::bernoulli_distribution(verify_share_)(random_);
-    if (verify_for_certain || by_chance)
-      if (auto done = verify((*filled)[random_() % filled->size()]); !done) return done;
+    const bool looked_at = verify_second == second && (verify_for_certain || by_chance);
+    auto filled = refill(looked_at);
+    if (!filled) return std::unexpected(filled.error());
+    if (auto done = half(filled->slots, candidate_first != second, samples); !done) return done;
+    if (filled->looked_at)
+      if (auto done = verify(*filled->looked_at); !done) return done;
   }
   return {};
 }
 
-Sampled<std::vector<Duel::Filled>> Duel::refill() {
+Sampled<Duel::Filled> Duel::refill(bool look) {
   std::vector<int> slots(static_cast<std::size_t>(plan_.slots));
   std::iota(slots.begin(), slots.end(), 0);
   std::shuffle(slots.begin(), slots.end(), random_);
+  slots.resize(static_cast<std::size_t>(plan_.repetitions));
+  const std::size_t looked_at = random_() % slots.size();
   // Whose contents were written last finds more of them in the caches.
   const bool candidate_first = random_() % 2 == 0;
-  std::vector<Filled> filled;
-  for (int i = 0; i < plan_.repetitions; ++i) {
-    auto inputs = contents_.next();
+  Filled filled;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const auto inputs = contents_.next();
     if (!inputs) return std::unexpected(Stop::machine(inputs.error()));
-    const int slot = slots[static_cast<std::size_t>(i)];
     const std::uint8_t pattern = poison();
+    const runner::Revisions* revisions = &contents_.revisions();
     for (const bool candidate : {candidate_first, !candidate_first}) {
-      auto step = candidate ? of_candidate(candidate_.refill(slot, *inputs, pattern))
-                            : of_incumbent(incumbent_.refill(slot, *inputs, pattern), plan_.timed->name);
+      auto step = candidate
+                      ? of_candidate(candidate_.refill(slots[i], **inputs, pattern, revisions))
+                      : of_incumbent(incumbent_.refill(slots[i], **inputs, pattern, revisions), plan_.timed->name);
       if (!step) return std::unexpected(step.error());
     }
-    filled.push_back({slot, std::move(*inputs)});
+    if (look && i == looked_at) filled.looked_at = Looked{slots[i], **inputs};
   }
+  filled.slots = std::move(slots);
   return filled;
 }
 
-Sampled<void> Duel::half(const std::vector<Filled>& filled, bool candidate_first, DuelSamples& samples) {
-  runner::SamplePlan plan{
-      .slots = {}, .repetitions = plan_.repetitions, .cold = plan_.cold, .poison = poison(), .graph = plan_.graph};
-  for (const Filled& one : filled) plan.slots.push_back(one.slot);
+Sampled<void> Duel::half(const std::vector<int>& slots, bool candidate_first, DuelSamples& samples) {
+  const runner::SamplePlan plan{
+      .slots = slots, .repetitions = plan_.repetitions, .cold = plan_.cold, .poison = poison(), .graph = plan_.graph};
   SampleTimes times;
   for (const bool candidate : {candidate_first, !candidate_first}) {
     auto step = sample(candidate, plan);
@@ -141,18 +147,18 @@ Sampled<RunResult> Duel::sample(bool candidate, const runner::SamplePlan& plan) 
   return candidate ? of_candidate(candidate_.sample(plan)) : of_incumbent(incumbent_.sample(plan), plan_.timed->name);
 }
 
-Sampled<void> Duel::verify(const Filled& filled) {
-  auto incumbent = incumbent_.read(filled.slot);
+Sampled<void> Duel::verify(const Looked& looked) {
+  auto incumbent = incumbent_.read(looked.slot);
   if (!incumbent) return std::unexpected(Stop::machine(incumbent.error()));
-  auto candidate = candidate_.read(filled.slot);
+  auto candidate = candidate_.read(looked.slot);
   if (!candidate) return std::unexpected(Stop::machine(candidate.error()));
   // A process that died between two steps has no images; the next step says how it ended.
   if (incumbent->empty())
-    if (auto step = of_incumbent(incumbent_.call(filled.slot), plan_.timed->name); !step)
+    if (auto step = of_incumbent(incumbent_.call(looked.slot), plan_.timed->name); !step)
       return std::unexpected(step.error());
   if (candidate->empty())
-    if (auto step = of_candidate(candidate_.call(filled.slot)); !step) return std::unexpected(step.error());
-  const Verdict verdict = verifier::compare_programs(spec_, filled.inputs, *candidate, *incumbent);
+    if (auto step = of_candidate(candidate_.call(looked.slot)); !step) return std::unexpected(step.error());
+  const Verdict verdict = verifier::compare_programs(spec_, looked.inputs, *candidate, *incumbent);
   if (verdict.outcome != Outcome::ok)
     return std::unexpected(Stop::candidate(verdict.outcome, "in a timed call: " + verdict.reason));
   verified_ = true;

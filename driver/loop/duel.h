@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -48,17 +49,22 @@ class Duel {
   Sampled<DuelSamples> run(const DuelLength& length);
 
  private:
-  struct Filled {
+  // A call that is verified once it was timed.
+  struct Looked {
     int slot;
     CallInputs inputs;
+  };
+  struct Filled {
+    std::vector<int> slots;  // in the order of the calls
+    std::optional<Looked> looked_at;
   };
 
   Sampled<void> prepare();
   Sampled<void> warm_up(std::chrono::milliseconds time);
   Sampled<void> block(DuelSamples& samples, bool verify_for_certain);
-  Sampled<std::vector<Filled>> refill();
-  Sampled<void> half(const std::vector<Filled>& filled, bool candidate_first, DuelSamples& samples);
-  Sampled<void> verify(const Filled& filled);
+  Sampled<Filled> refill(bool look);
+  Sampled<void> half(const std::vector<int>& slots, bool candidate_first, DuelSamples& samples);
+  Sampled<void> verify(const Looked& looked);
   Sampled<void> release();
   Sampled<RunResult> of_candidate(Result<RunResult> step) const;
   Sampled<RunResult> sample(bool candidate, const runner::SamplePlan& plan);

@@ -87,7 +87,7 @@ Result<Called> call_once(runner::Session& session, const CallInputs& inputs, con
 }
 
 Result<Called> call_again(runner::Session& session, const CallInputs& inputs, std::uint8_t poison) {
-  return call_prepared(session, session.refill(0, inputs, poison));
+  return call_prepared(session, session.refill(0, inputs, poison, nullptr));
 }
 
 Result<Expected> ask_reference(const KernelSpec& spec, runner::Session& reference, const CallInputs& inputs) {

@@ -110,6 +110,17 @@ Result<std::optional<double>> add_roofline(const KernelSpec& spec, const Observe
   return roof.share;
 }
 
+// How busy device memory is, as a share of what it can do. Its peak is no measure, since not even a
+// copy gets there: what the kernels move is held against what a copy moved.
+void add_memory_share(const Ceilings& ceilings, Numbers& numbers) {
+  const double moved = value_or(numbers, "dram_read_bytes", 0) + value_or(numbers, "dram_write_bytes", 0);
+  const double time_s = value_or(numbers, "kernel_time_ns", 0) * 1e-9;
+  if (moved > 0 && time_s > 0 && ceilings.bytes_per_s > 0)
+    numbers["memory_pct"] = std::min(100.0, 100 * moved / time_s / ceilings.bytes_per_s);
+  else if (const auto peak = numbers.find("dram_pct"); peak != numbers.end())
+    numbers["memory_pct"] = peak->second;
+}
+
 struct Resource {
   const char* number;
   const char* limited_by;
@@ -117,7 +128,7 @@ struct Resource {
   const char* space;
 };
 constexpr Resource kResources[]{
-    {"dram_pct", "memory bandwidth", "device memory", "device memory"},
+    {"memory_pct", "memory bandwidth", "device memory", "device memory"},
     {"tensor_pct", "tensor arithmetic", "tensor pipe", "registers and shared memory"},
     {"fp64_pct", "fp64 arithmetic", "fp64 pipe", "registers"},
     {"fma_pct", "fp32 arithmetic", "fp32 pipe", "registers"},
@@ -207,12 +218,13 @@ struct Shown {
   const char* better = nullptr;  // is shown instead where it is known
 };
 // In this order.
-constexpr std::array<Shown, 38> kShown{{
+constexpr std::array<Shown, 39> kShown{{
     {"time_us", "us"},
     {"kernels", "1"},
     {"roof_memory_pct", "%"},
     {"roof_compute_pct", "%"},
     {"traffic_ratio", "1"},
+    {"memory_pct", "%"},
     {"dram_pct", "%"},
     {"l2_pct", "%"},
     {"l2_hit_pct", "%"},
@@ -259,6 +271,7 @@ Result<Bottleneck> summarise(const KernelSpec& spec, const Observed& observed, c
   add_excess("load", numbers);
   add_excess("store", numbers);
   add_spec(spec, numbers);
+  add_memory_share(ceilings, numbers);
   auto share = add_roofline(spec, observed, ceilings, numbers);
   if (!share) return std::unexpected(share.error());
 

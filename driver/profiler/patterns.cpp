@@ -15,12 +15,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-// "dram_pct > 85"
+// "memory_pct > 85"
 Condition parse_condition(const std::string& text) {
   const std::size_t at = text.find_first_of("<>");
   Condition condition;
   if (at == std::string::npos || at < 2 || at + 2 >= text.size() || text[at - 1] != ' ' || text[at + 1] != ' ')
-    throw std::invalid_argument("'" + text + "' is not a condition such as 'dram_pct > 85'");
+    throw std::invalid_argument("'" + text + "' is not a condition such as 'memory_pct > 85'");
   condition.name = text.substr(0, at - 1);
   condition.above = text[at] == '>';
   const char* begin = text.data() + at + 2;

@@ -11,7 +11,7 @@
 
 namespace kagent::profiler {
 
-// What the rules look at: numbers under short names ("dram_pct", "registers"). One that is not known is left out.
+// What the rules look at: numbers under short names ("memory_pct", "registers"). One that is not known is left out.
 using Numbers = std::map<std::string, double>;
 
 struct Condition {

@@ -90,6 +90,7 @@ Result<DeviceProcess> DeviceProcesses::start(std::vector<std::string> words,
 
   ProcessKind kind;
   kind.device = true;
+  kind.ends_by_itself = !filtered;
   kind.device_works = [program = options_.kernel_runner, uuid = options_.device.uuid]() -> Result<void> {
     const auto devices = probe_devices(program);
     if (!devices) return std::unexpected(devices.error());

@@ -108,39 +108,35 @@ std::vector<ProcessSession::Part<const std::byte>> ProcessSession::contents_of(c
   return parts;
 }
 
-// Of large inputs only the stretches that are not there already. An inout buffer goes whole: a call has changed it.
-std::vector<ProcessSession::Part<const std::byte>> ProcessSession::differences(
-    Slot& slot, const std::vector<Part<const std::byte>>& parts) const {
-  constexpr std::size_t kLarge = std::size_t{4} << 20, kStretch = std::size_t{64} << 10;
+// Of inputs only what changed since. An inout buffer goes whole: a call has changed it.
+std::vector<ProcessSession::Part<const std::byte>> ProcessSession::changed_parts(
+    const std::vector<Part<const std::byte>>& parts, const Revisions& revisions, const Revisions::Held& held) const {
   std::vector<Part<const std::byte>> needed;
   for (const Part<const std::byte>& part : parts) {
-    if (parameters_[part.parameter].kind != ParameterKind::input || part.bytes.size() < kLarge) {
+    const Parameter& parameter = parameters_[part.parameter];
+    const auto changes = parameter.kind == ParameterKind::input ? revisions.since(held, parameter.name) : std::nullopt;
+    if (!changes) {
       needed.push_back(part);
       continue;
     }
-    std::vector<std::byte>& kept = slot.kept[part.parameter];
-    if (kept.size() != part.bytes.size()) {
-      kept.assign(part.bytes.begin(), part.bytes.end());
-      needed.push_back(part);
-      continue;
-    }
-    for (std::size_t at = 0; at < kept.size(); at += kStretch) {
-      const std::span<const std::byte> stretch = part.bytes.subspan(at, std::min(kStretch, kept.size() - at));
-      if (std::memcmp(kept.data() + at, stretch.data(), stretch.size()) == 0) continue;
-      std::memcpy(kept.data() + at, stretch.data(), stretch.size());
-      needed.push_back({part.parameter, at, stretch});
-    }
+    for (const Revisions::Stretch& stretch : *changes)
+      needed.push_back({part.parameter, stretch.offset, part.bytes.subspan(stretch.offset, stretch.length)});
   }
   return needed;
 }
 
-Result<RunResult> ProcessSession::store(int slot, const CallInputs& inputs, std::optional<std::uint8_t> poison) {
+Result<RunResult> ProcessSession::store(int slot, const CallInputs& inputs, std::optional<std::uint8_t> poison,
+                                        const Revisions* revisions) {
   Request request = request_for(Operation::store, slot);
   request.flags = poison ? protocol::kPoisonOutputs : 0U;
   request.poison = poison.value_or(0);
   auto parts = contents_of(inputs);
-  if (kind_.keeps_inputs) parts = differences(*slots_[static_cast<std::size_t>(slot)], parts);
-  return transfer(slot, std::move(parts), request);
+  std::optional<Revisions::Held>& holds = slots_[static_cast<std::size_t>(slot)]->holds;
+  if (kind_.keeps_inputs && revisions != nullptr && holds) parts = changed_parts(parts, *revisions, *holds);
+  holds.reset();
+  auto stored = transfer(slot, std::move(parts), request);
+  if (revisions != nullptr && stored && stored->outcome == Outcome::ok) holds = revisions->now();
+  return stored;
 }
 
 Result<RunResult> ProcessSession::lay_out(int slot, std::uint8_t poison) {
@@ -179,12 +175,13 @@ Result<RunResult> ProcessSession::prepare(int slot, const CallInputs& inputs, co
   if (!laid_out || laid_out->outcome != Outcome::ok) return laid_out;
   if (kind_.launch)
     if (auto told = set_geometry(slot); !told || told->outcome != Outcome::ok) return told;
-  auto stored = store(slot, inputs, {});
+  auto stored = store(slot, inputs, {}, layout.revisions);
   if (stored) stored->driver_time += laid_out->driver_time;
   return stored;
 }
 
-Result<RunResult> ProcessSession::refill(int slot, const CallInputs& inputs, std::uint8_t poison) {
+Result<RunResult> ProcessSession::refill(int slot, const CallInputs& inputs, std::uint8_t poison,
+                                         const Revisions* revisions) {
   const auto target = find(slot);
   if (!target) return std::unexpected(target.error());
   const auto blocks = lay_out_blocks(parameters_, inputs, {}, kind_.blocks);
@@ -197,7 +194,7 @@ Result<RunResult> ProcessSession::refill(int slot, const CallInputs& inputs, std
                                  parameters_[i].name));
   }
   (*target)->written.reset();
-  return store(slot, inputs, poison);
+  return store(slot, inputs, poison, revisions);
 }
 
 Result<RunResult> ProcessSession::call(int slot) {

@@ -27,7 +27,7 @@ struct SessionKind {
   std::function<std::optional<DeviceState>()> device_state = {};
   bool counts = false;      // its runtime reads hardware counters
   bool is_counted = false;  // the processor's counters are read on it, from here
-  // Large inputs are kept, so that only what differs has to be sent when a slot is refilled.
+  // Inputs stay as they were sent: when a slot is refilled, what changed since is enough.
   bool keeps_inputs = false;
   // Who takes the process back once the session is over; else it ends with it.
   std::function<void(RunnerProcess)> give_back = {};
@@ -43,7 +43,8 @@ class ProcessSession final : public Session {
   ~ProcessSession() override;
 
   Result<RunResult> prepare(int slot, const CallInputs& inputs, const CallLayout& layout) override;
-  Result<RunResult> refill(int slot, const CallInputs& inputs, std::uint8_t poison) override;
+  Result<RunResult> refill(int slot, const CallInputs& inputs, std::uint8_t poison,
+                           const Revisions* revisions) override;
   Result<RunResult> call(int slot) override;
   Result<RunResult> sample(const SamplePlan& plan) override;
   Result<std::vector<BufferImage>> read(int slot) override;
@@ -57,8 +58,8 @@ class ProcessSession final : public Session {
   struct Slot {
     std::vector<protocol::Block> blocks;
     Sizes sizes;
-    std::optional<Fingerprint> written;                    // by the last call, and nothing was changed by us since
-    std::map<std::uint32_t, std::vector<std::byte>> kept;  // large inputs, a parameter each, as they were sent last
+    std::optional<Fingerprint> written;  // by the last call, and nothing was changed by us since
+    std::optional<Revisions::Held> holds;
   };
   // Bytes that go into a buffer's data, or come out of its mapping.
   template <class Byte>
@@ -69,10 +70,12 @@ class ProcessSession final : public Session {
   };
   Result<Slot*> find(int slot);
   std::vector<Part<const std::byte>> contents_of(const CallInputs& inputs) const;
-  std::vector<Part<const std::byte>> differences(Slot& slot, const std::vector<Part<const std::byte>>& parts) const;
+  std::vector<Part<const std::byte>> changed_parts(const std::vector<Part<const std::byte>>& parts,
+                                                   const Revisions& revisions, const Revisions::Held& held) const;
   template <class Byte>
   Result<RunResult> transfer(int slot, std::vector<Part<Byte>> parts, protocol::Request request);
-  Result<RunResult> store(int slot, const CallInputs& inputs, std::optional<std::uint8_t> poison);
+  Result<RunResult> store(int slot, const CallInputs& inputs, std::optional<std::uint8_t> poison,
+                          const Revisions* revisions);
   Result<Counters> count_from_outside(int slot, const std::vector<std::string>& metrics);
   // The sample, and what the runtime said of it; nothing but the result is to be used where its outcome is not ok.
   Result<RunnerProcess::Answer> take(const SamplePlan& plan);

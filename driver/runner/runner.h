@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "runner/revisions.h"
 #include "util/sandbox.h"
 #include "values/binary.h"
 #include "values/case_data.h"
@@ -25,8 +26,9 @@ enum class Placement {
 
 struct CallLayout {
   Placement placement = Placement::aligned;
-  int offset_elements = 0;     // shifts every buffer by so many elements (kept to a declared alignment)
-  std::uint8_t poison = 0xA5;  // fills outputs and workspaces before the call
+  int offset_elements = 0;               // shifts every buffer by so many elements (kept to a declared alignment)
+  std::uint8_t poison = 0xA5;            // fills outputs and workspaces before the call
+  const Revisions* revisions = nullptr;  // of the inputs, where their source tells what it changes
 };
 
 struct SamplePlan {
@@ -65,8 +67,10 @@ class Session {
   // Lays out the arguments of one call under the number `slot` (0..63), replacing what was there: buffers are
   // allocated, inputs copied in, outputs and workspaces poisoned.
   virtual Result<RunResult> prepare(int slot, const CallInputs& inputs, const CallLayout& layout) = 0;
-  // New contents of the same shapes at the same addresses; inout restored, outputs poisoned again.
-  virtual Result<RunResult> refill(int slot, const CallInputs& inputs, std::uint8_t poison) = 0;
+  // New contents of the same shapes at the same addresses; inout restored, outputs poisoned again. `revisions` as in
+  // CallLayout.
+  virtual Result<RunResult> refill(int slot, const CallInputs& inputs, std::uint8_t poison,
+                                   const Revisions* revisions) = 0;
   // One call; inout buffers are NOT restored by it.
   virtual Result<RunResult> call(int slot) = 0;
   // `repetitions` calls, inout buffers restored before each (outside the clock). child_time is the sum over the calls.

@@ -112,7 +112,7 @@ RunnerProcess::RunnerProcess(util::Child child, bool sandboxed, Channel channel,
       next_look_(started_) {}
 
 RunResult RunnerProcess::end(Outcome outcome, std::string detail) {
-  if (!child_.kill().reaped) {
+  if (!kind_.ends_by_itself && !child_.kill().reaped) {
     detail += "; its process hangs in the kernel and could not be killed";
     if (kind_.device) detail += ": the GPU may be of no use until the machine restarts";
   }

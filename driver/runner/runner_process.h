@@ -23,6 +23,8 @@ struct ProcessKind {
   bool device = false;
   // Whether the device still works, as seen from another process: asked when this one says that it does not.
   std::function<Result<void>()> device_works = {};
+  // It runs under a tool that has something to say after an error too: end() leaves it to dismiss().
+  bool ends_by_itself = false;
   // Held as long as the process may live.
   std::shared_ptr<void> presence = {};
 };
@@ -47,7 +49,7 @@ class RunnerProcess {
 
   std::span<std::byte> area() { return channel_.area(); }
   bool has_ended() const { return ended_.has_value(); }
-  // Kills it; the next request is answered with this.
+  // Kills it, unless it ends by itself; the next request is answered with this.
   RunResult end(Outcome outcome, std::string detail);
   // The next request is answered with how it ended, although that was told before.
   void tell_again() { told_ = false; }

@@ -8,12 +8,12 @@
 namespace kagent::loop {
 namespace {
 
-CasePlan plan_for(const KernelSpec& spec, double call_ns, double sweep_ns) {
+CasePlan plan_for(const KernelSpec& spec, double call_ns, double sweep_ns, MeasuredOn device = MeasuredOn::cpu) {
   FakeRunner runner;
   runner.programs["a"] = {.call_ns = call_ns, .sweep_ns = sweep_ns};
   auto session = runner.start(FakeRunner::binary("a"), spec.parameters, {}).value();
   auto contents = FreshContents::make(spec, spec.cases[0], 1).value();
-  return plan_case(spec, spec.cases[0], *session, contents).value();
+  return plan_case(spec, spec.cases[0], *session, contents, device).value();
 }
 
 CasePlan plan_for(double call_ns, double sweep_ns) {
@@ -47,6 +47,14 @@ TEST(CasePlan, TakesFewerSlotsForBuffersThatFillTheMemory) {
   const CasePlan plan = plan_for(spec, 10e3, 0);
   EXPECT_EQ(plan.repetitions, 3);
   EXPECT_EQ(plan.slots, 3);
+}
+
+TEST(CasePlan, SendsLittleToADeviceForASample) {
+  const KernelSpec spec = doubling_spec(4 << 20);  // x: 16 MiB
+  EXPECT_EQ(plan_for(spec, 10e3, 0).repetitions, 16);
+  const CasePlan plan = plan_for(spec, 10e3, 0, MeasuredOn::gpu);
+  EXPECT_EQ(plan.repetitions, 4);
+  EXPECT_EQ(plan.slots, 8);
 }
 
 TEST(CasePlan, SaysThatTheIncumbentFailedRatherThanTheCandidate) {

@@ -68,9 +68,9 @@ class FakeSession : public runner::Session {
 
   Result<RunResult> prepare(int slot, const CallInputs& inputs, const runner::CallLayout& layout) override {
     slots_[slot] = {inputs, {}, {}};
-    return refill(slot, inputs, layout.poison);
+    return refill(slot, inputs, layout.poison, layout.revisions);
   }
-  Result<RunResult> refill(int slot, const CallInputs& inputs, std::uint8_t poison) override {
+  Result<RunResult> refill(int slot, const CallInputs& inputs, std::uint8_t poison, const runner::Revisions*) override {
     if (!slots_.contains(slot)) return failure("slot was not prepared");
     slots_[slot].inputs = inputs;
     slots_[slot].y = make_tensor(DType::float32, inputs.tensors.at("x").shape);

@@ -81,6 +81,26 @@ TEST(Bottleneck, traffic_is_held_against_the_bytes_that_the_operation_needs) {
   EXPECT_THAT(bottleneck.patterns, Contains(Field(&Pattern::name, "excess-traffic")));
 }
 
+// The peak is out of reach even for a copy: at 2.4 GB in 1 ms of 2.5 TB/s nothing more is to be had.
+TEST(Bottleneck, memory_is_as_busy_as_what_it_moves_against_a_copy) {
+  Observed observed = streaming();
+  observed.kernels = {{{"gpu__time_duration.sum", 1'000'000},
+                       {"dram__bytes_read.sum", 1.6e9},
+                       {"dram__bytes_write.sum", 0.8e9},
+                       {"dram__throughput.avg.pct_of_peak_sustained_elapsed", 80}}};
+  Ceilings ceilings = kCeilings;
+  ceilings.bytes_per_s = 2.5e12;
+  const Bottleneck bottleneck = summarise(streaming_spec(), observed, ceilings).value();
+  const auto metric = std::ranges::find(bottleneck.metrics, "memory_pct", &Metric::name);
+  ASSERT_NE(metric, bottleneck.metrics.end());
+  EXPECT_NEAR(metric->value, 96, 1e-9);
+  EXPECT_THAT(bottleneck.patterns, Contains(Field(&Pattern::name, "at-memory-bandwidth")));
+
+  ceilings.bytes_per_s = 0;  // never measured
+  const Bottleneck by_peak = summarise(streaming_spec(), observed, ceilings).value();
+  EXPECT_THAT(by_peak.patterns, Not(Contains(Field(&Pattern::name, "at-memory-bandwidth"))));
+}
+
 TEST(Bottleneck, registers_bound_the_occupancy) {
   Observed observed = streaming();
   Device device;

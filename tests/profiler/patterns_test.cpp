@@ -73,7 +73,7 @@ struct Planted {
 
 TEST(Patterns, planted_numbers_show_their_pattern) {
   const Planted planted[]{
-      {"at-memory-bandwidth", {{"dram_pct", 93}}},
+      {"at-memory-bandwidth", {{"memory_pct", 93}}},
       {"uncoalesced-loads", {{"sectors_per_load", 32}}},
       {"uncoalesced-stores", {{"sectors_per_store", 31.5}}},
       {"shared-bank-conflicts", {{"bank_conflict_share", 0.97}}},
@@ -81,7 +81,7 @@ TEST(Patterns, planted_numbers_show_their_pattern) {
       {"divergent-warps", {{"threads_per_instruction", 3}}},
       {"barrier-stalls", {{"stall_barrier", 8}}},
       {"launch-bound", {{"time_us", 2}}},
-      {"latency-bound", {{"dram_pct", 20}, {"sm_pct", 15}, {"stall_long_scoreboard", 14}}},
+      {"latency-bound", {{"memory_pct", 20}, {"sm_pct", 15}, {"stall_long_scoreboard", 14}}},
       {"tail-effect", {{"multiprocessors_busy_pct", 40}}},
       {"tensor-pipe-idle", {{"contraction", 1}, {"narrow_float", 2}, {"tensor_pct", 0}, {"compute_bound", 1}}},
   };

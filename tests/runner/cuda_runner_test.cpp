@@ -130,9 +130,31 @@ TEST_P(FakeGpu, a_refill_gives_new_contents_at_the_same_addresses) {
   const auto session = launcher();
   ASSERT_THAT(done(session->prepare(0, call_inputs(1000, kScale, 5), {})), IsOk());
   ASSERT_THAT(done(session->call(0)), IsOk());
-  ASSERT_THAT(done(session->refill(0, call_inputs(1000, kScale), 0x33)), IsOk());
+  ASSERT_THAT(done(session->refill(0, call_inputs(1000, kScale), 0x33, nullptr)), IsOk());
   ASSERT_THAT(done(session->call(0)), IsOk());
   expect_scaled(*session, 0, 1000);
+}
+
+// What lies outside of the noted stretch differs too, which shows that only the stretch was sent.
+TEST_P(FakeGpu, a_refill_sends_no_more_than_what_changed) {
+  Revisions revisions;
+  revisions.follow("x");
+  revisions.begin();
+  const auto session = launcher();
+  const CallInputs before = call_inputs(1000, kScale), after = call_inputs(1000, kScale, 5);
+  ASSERT_THAT(done(session->prepare(0, before, {.revisions = &revisions})), IsOk());
+  const auto x_after = [&](const Revisions* known) {
+    EXPECT_THAT(done(session->refill(0, after, 0x33, known)), IsOk());
+    return image(*session->read(0), "x").contents.bytes;
+  };
+  const std::vector<std::byte>&old = before.tensors.at("x").bytes, &now = after.tensors.at("x").bytes;
+  std::vector<std::byte> expected = old;
+  std::ranges::copy(std::span(now).subspan(400, 40), expected.begin() + 400);
+  revisions.begin();
+  revisions.note("x", {400, 40});
+  EXPECT_EQ(x_after(&revisions), expected);
+  EXPECT_EQ(x_after(nullptr), now) << "of an unknown source everything";
+  EXPECT_EQ(x_after(&revisions), now) << "what it holds is of no known revision";
 }
 
 TEST_P(FakeGpu, each_error_of_the_device_is_its_own_outcome) {

@@ -61,7 +61,7 @@ TEST_P(HostRunner, a_refill_gives_new_contents_at_the_same_addresses) {
   ASSERT_THAT(done(session->prepare(0, call_inputs(1000, kAddresses), {})), IsOk());
   ASSERT_THAT(done(session->call(0)), IsOk());
   const auto before = session->read(0);
-  ASSERT_THAT(done(session->refill(0, call_inputs(1000, kAddresses, 5), 0x33)), IsOk());
+  ASSERT_THAT(done(session->refill(0, call_inputs(1000, kAddresses, 5), 0x33, nullptr)), IsOk());
   ASSERT_THAT(done(session->call(0)), IsOk());
   const auto after = session->read(0);
   EXPECT_EQ(image(*after, "y").contents.at(0), image(*before, "y").contents.at(0));
@@ -75,10 +75,10 @@ TEST_P(HostRunner, a_refill_gives_new_contents_at_the_same_addresses) {
 TEST_P(HostRunner, a_refill_of_another_size_is_an_error) {
   const auto session = plain();
   ASSERT_THAT(done(session->prepare(0, call_inputs(10, kScale), {})), IsOk());
-  const auto refilled = session->refill(0, call_inputs(11, kScale), 0);
+  const auto refilled = session->refill(0, call_inputs(11, kScale), 0, nullptr);
   ASSERT_FALSE(refilled);
   EXPECT_THAT(refilled.error().message, HasSubstr("'x'"));
-  const auto other_mode = session->refill(0, call_inputs(10, kThreads), 0);
+  const auto other_mode = session->refill(0, call_inputs(10, kThreads), 0, nullptr);
   ASSERT_FALSE(other_mode);
   EXPECT_THAT(other_mode.error().message, HasSubstr("'mode'"));
 }

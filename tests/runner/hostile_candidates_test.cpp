@@ -213,7 +213,7 @@ TEST_P(HostileCandidate, an_input_that_is_changed_and_restored_is_seen_at_the_en
   const auto session = prepared(kScale, layout);
   for (const float first : {3.0F, 4.0F}) {
     ASSERT_THAT(done(session->call(0)), IsOk());
-    ASSERT_THAT(done(session->refill(0, call_inputs(kCount, kScale, first), 0)), IsOk());
+    ASSERT_THAT(done(session->refill(0, call_inputs(kCount, kScale, first), 0, nullptr)), IsOk());
     ASSERT_THAT(done(session->call(0)), IsOk());
     EXPECT_EQ(image(*session->read(0), "y").contents.at(1), 2 * (first + 1));
   }

@@ -102,7 +102,7 @@ void enqueue_call(const Slot& slot) {
   reply.kind = ReplyKind::changed;
   reply.code = static_cast<std::int32_t>(protocol::Change::late_output);
   send(reply);
-  end_process(1);
+  leave(1);
 }
 
 // The end of the call's stream, then that of everything on the device. With a slot its fingerprint is taken at both.

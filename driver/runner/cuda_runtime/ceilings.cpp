@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runner/cuda_runtime/ceilings.h"
 
+#include <algorithm>
 #include <cstdint>
 
 // Made of ceilings.cu, as the runtime's own kernels are.
@@ -22,6 +23,7 @@ namespace {
 constexpr int kRuns = 9;
 constexpr std::uint64_t kCopyBytes = std::uint64_t{1} << 30;
 constexpr unsigned kThreads = 256, kBlocksPerMultiprocessor = 8, kCopyBlocksPerMultiprocessor = 16;
+constexpr unsigned kLoads = 4;                               // as in ceilings.cu
 constexpr int kAccumulators = 16, kSteps = 20'000;           // as in ceilings.cu
 constexpr double kTensorFlops = 4.0 * 2 * 16 * 8 * 16 / 32;  // a thread and step
 
@@ -50,11 +52,17 @@ struct Bench {
 
   // Shortest of several launches, in seconds; 0 after a failure.
   double seconds(CUfunction function, unsigned blocks, void** arguments) {
+    return seconds(
+        [&] { return api.cuLaunchKernel(function, blocks, 1, 1, kThreads, 1, 1, 0, stream, arguments, nullptr); });
+  }
+
+  template <class Enqueue>
+  double seconds(Enqueue enqueue) {
     double best = 0;
     for (int run = 0; run < kRuns && step.error() == 0; ++run) {
       float milliseconds = 0;
       step(api.cuEventRecord(begin, stream), "cuEventRecord");
-      step(api.cuLaunchKernel(function, blocks, 1, 1, kThreads, 1, 1, 0, stream, arguments, nullptr), "launching");
+      step(enqueue(), "launching");
       step(api.cuEventRecord(end, stream), "cuEventRecord");
       step(api.cuEventSynchronize(end), "running a ceiling's kernel");
       step(api.cuEventElapsedTime(&milliseconds, begin, end), "cuEventElapsedTime");
@@ -64,6 +72,19 @@ struct Bench {
     return step.error() == 0 ? best : 0;
   }
 };
+
+// Read + written bytes a second of the fastest way to copy: by blocks that stay, by a block for each tile, by the
+// driver's own copy. Which it is differs between devices. 0 after a failure.
+double copy_rate(Bench& bench, CUfunction copy, unsigned multiprocessors, CUdeviceptr from, CUdeviceptr to) {
+  std::uint64_t count = kCopyBytes / 16;
+  void* arguments[] = {&from, &to, &count};
+  const auto tiles = static_cast<unsigned>(count / (kThreads * kLoads));
+  const double times[] = {bench.seconds(copy, kCopyBlocksPerMultiprocessor * multiprocessors, arguments),
+                          bench.seconds(copy, tiles, arguments),
+                          bench.seconds([&] { return api.cuMemcpyDtoDAsync(to, from, kCopyBytes, bench.stream); })};
+  const double best = *std::ranges::min_element(times);
+  return best > 0 ? 2.0 * static_cast<double>(kCopyBytes) / best : 0;
+}
 
 }  // namespace
 
@@ -94,10 +115,7 @@ int measure_ceilings(DeviceCeilings& ceilings, Line& why) {
   if (step.error() != 0) return step.error();
 
   const auto blocks = static_cast<unsigned>(multiprocessors);
-  std::uint64_t count = kCopyBytes / 16;
-  void* copied[] = {&from, &to, &count};
-  if (const double s = bench.seconds(copy, kCopyBlocksPerMultiprocessor * blocks, copied); s > 0)
-    ceilings.bytes_per_s = 2.0 * static_cast<double>(kCopyBytes) / s;
+  ceilings.bytes_per_s = copy_rate(bench, copy, blocks, from, to);
   const double threads = static_cast<double>(kThreads) * kBlocksPerMultiprocessor * multiprocessors;
   int steps = kSteps;
   float factor = 0.999F, addend = 0.001F;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runner/cuda_runtime/context.h"
 
+#include <cstdlib>
 #include <cstring>
 
 #include "runner/runtime/system.h"
@@ -23,8 +24,23 @@ namespace kagent::runner::cuda {
 using protocol::Reply;
 using protocol::ReplyKind;
 
+namespace {
+
+bool orderly = false;
+
+}  // namespace
+
 Context context;
 unsigned char* area = nullptr;
+
+void leave_orderly() {
+  orderly = true;
+}
+
+void leave(int status) {
+  if (orderly) std::exit(status);
+  end_process(status);
+}
 
 void send(const Reply& reply) {
   // Without a driver there is nothing left to do.
@@ -46,7 +62,7 @@ void fail(ReplyKind kind, int code, const char* step) {
   reply.kind = kind;
   reply.code = code;
   send(reply);
-  end_process(1);
+  leave(1);
 }
 
 namespace {
@@ -87,7 +103,7 @@ void open_context() {
     reply.kind = ReplyKind::no_device;
     reply.code = error;
     send(reply);
-    end_process(1);
+    leave(1);
   }
   need(api.cuDeviceGet(&context.device, 0), "cuDeviceGet");
   CUcontext primary = nullptr;

@@ -30,6 +30,10 @@ inline constexpr std::uint64_t kGatheredBytes = std::uint64_t{256} << 10;
 
 extern unsigned char* area;  // the exchange's
 
+// Ends the process: at once, or from leave_orderly() on as programs usually end, for a tool that has to hear of it.
+[[noreturn]] void leave(int status);
+void leave_orderly();
+
 // Tells the driver how it ended, and ends the process.
 [[noreturn]] void fail(protocol::ReplyKind kind, int code, const char* step);
 inline void check(CUresult result, const char* step) {

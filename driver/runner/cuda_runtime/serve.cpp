@@ -6,7 +6,6 @@
 #include "runner/cuda_runtime/serve.h"
 
 #include <csignal>
-#include <cstdlib>
 #include <initializer_list>
 
 #include <sys/mman.h>
@@ -38,7 +37,6 @@ constexpr std::size_t kSignalStackBytes = std::size_t{64} << 10;
 
 TickSource tick_source;
 std::uint64_t sentinel_seed;
-bool exits_orderly;
 bool prepared = false;
 
 Slot slots[kSlots];
@@ -82,7 +80,7 @@ void prepare_process(int, char**, char**) {
   if (start == nullptr) return;
   tick_source = start->tick_source;
   sentinel_seed = start->sentinel_seed;
-  exits_orderly = start->exits_orderly != 0;
+  if (start->exits_orderly != 0) leave_orderly();
   area = reinterpret_cast<unsigned char*>(start) + kStartBytes;
   open_context();
   take_signals();
@@ -168,8 +166,7 @@ void serve_requests() {
     reply.end_ticks = ticks(tick_source);
     send(reply);
   }
-  if (exits_orderly) std::exit(0);
-  end_process(0);
+  leave(0);
 }
 
 }  // namespace cuda
