@@ -192,14 +192,14 @@ int optimize(const OptimizeOptions& options) {
       if (!options.json) print(context, result);
     };
     for (const BuildOutput& output : request.outputs) {
-      if (output.is_dispatcher()) continue;
+      if (output.is_dispatcher() || loop::interrupted()) continue;
       turns.take([&] { optimize_one(require(build_step::load_context(request, output))); });
-      if (loop::interrupted()) return kInterrupted;
     }
+    if (loop::interrupted()) break;
   }
   if (options.json && !options.dry_run)
     fmt::print("{}\n", lines.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
-  return turns.code(kDone);
+  return loop::interrupted() ? kInterrupted : turns.code(kDone);
 }
 
 }  // namespace

@@ -49,12 +49,6 @@ Sampled<Probe> probe(runner::Session& incumbent, const std::string& case_name, b
   return best;
 }
 
-std::int64_t input_bytes(const CallInputs& inputs) {
-  std::int64_t bytes = 0;
-  for (const auto& [name, tensor] : inputs.tensors) bytes += static_cast<std::int64_t>(tensor.bytes.size());
-  return std::max<std::int64_t>(bytes, 1);
-}
-
 }  // namespace
 
 Sampled<RunResult> of_incumbent(Result<RunResult> step, const std::string& case_name) {
@@ -88,8 +82,9 @@ Sampled<CasePlan> plan_case(const KernelSpec& spec, const Case& timed, runner::S
     plan.cold = static_cast<double>(sweep.count()) <= kSweepShare * static_cast<double>(cold->call.count());
   const nanoseconds call = std::max(plan.cold ? cold->call : warm->call, nanoseconds(1));
   const auto memory = std::max<std::int64_t>(kSlotMemoryBytes / std::max<std::int64_t>(*bytes, 1), 1);
-  const auto sent =
-      device == MeasuredOn::gpu ? std::max<std::int64_t>(kMostBytesSent / input_bytes(**inputs), 1) : memory;
+  const auto sent = device == MeasuredOn::gpu
+                        ? std::max<std::int64_t>(kMostBytesSent / std::max<std::int64_t>(input_bytes(**inputs), 1), 1)
+                        : memory;
   const auto wanted = kSampleTime / call + (kSampleTime % call == nanoseconds(0) ? 0 : 1);
   plan.repetitions =
       static_cast<int>(std::clamp<std::int64_t>(wanted, 1, std::min<std::int64_t>({kMostRepetitions, memory, sent})));

@@ -17,12 +17,6 @@ constexpr std::size_t kSmallBytes = 128 * 1024;
 constexpr std::size_t kLargeBytes = std::size_t{16} << 20;
 constexpr std::size_t kPatches = 8;  // of a 64th of the tensor each
 
-std::size_t input_bytes(const CallInputs& inputs) {
-  std::size_t bytes = 0;
-  for (const auto& [name, tensor] : inputs.tensors) bytes += tensor.bytes.size();
-  return bytes;
-}
-
 }  // namespace
 
 FreshContents::FreshContents(const KernelSpec& spec, const Case& timed, std::uint64_t seed)
@@ -33,7 +27,7 @@ Result<FreshContents> FreshContents::make(const KernelSpec& spec, const Case& ti
   auto first = spec::generate_inputs(spec, timed, contents.random_());
   if (!first) return std::unexpected(first.error());
   contents.scalars_ = first->scalars;
-  if (input_bytes(*first) <= kSmallBytes) return contents;
+  if (input_bytes(*first) <= std::int64_t{kSmallBytes}) return contents;
   auto second = spec::generate_inputs(spec, timed, contents.random_());
   if (!second) return std::unexpected(second.error());
   contents.current_ = *first;
@@ -107,6 +101,12 @@ void FreshContents::patch(const std::string& name, Tensor& tensor, const Tensor&
                 length * row * element);
     revisions_.note(name, {to * row * element, length * row * element});
   }
+}
+
+std::int64_t input_bytes(const CallInputs& inputs) {
+  std::int64_t bytes = 0;
+  for (const auto& [name, tensor] : inputs.tensors) bytes += static_cast<std::int64_t>(tensor.bytes.size());
+  return bytes;
 }
 
 Result<std::int64_t> buffer_bytes(const KernelSpec& spec, const Case& timed) {

@@ -44,6 +44,9 @@ class FreshContents {
   runner::Revisions revisions_;  // of what is very large, or recorded
 };
 
+// Bytes that one call reads.
+std::int64_t input_bytes(const CallInputs& inputs);
+
 // Bytes of all buffers of one call.
 Result<std::int64_t> buffer_bytes(const KernelSpec& spec, const Case& timed);
 
