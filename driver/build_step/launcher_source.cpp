@@ -8,147 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "build_step/launcher_prelude.h"
+
 namespace kagent::build_step {
 namespace {
-
-// Arithmetic of kernel.json's expressions: exact, and a fault instead of a crash. The expressions are printed over
-// std::int64_t; put over this type they keep the short circuits of && and ||, so that a guarded division stays guarded.
-constexpr std::string_view kExact = R"(
-namespace {
-
-// A 64-bit integer whose overflow or division by zero is remembered.
-struct KagentExact {
-  static inline thread_local bool fault = false;
-  std::int64_t value;
-  constexpr KagentExact(std::int64_t number) : value(number) {}
-  [[maybe_unused]] explicit operator bool() const { return value != 0; }
-  [[maybe_unused]] friend KagentExact operator-(KagentExact a) { return KagentExact{0} - a; }
-  [[maybe_unused]] friend KagentExact operator+(KagentExact a, KagentExact b) {
-    fault |= __builtin_add_overflow(a.value, b.value, &a.value);
-    return a;
-  }
-  [[maybe_unused]] friend KagentExact operator-(KagentExact a, KagentExact b) {
-    fault |= __builtin_sub_overflow(a.value, b.value, &a.value);
-    return a;
-  }
-  [[maybe_unused]] friend KagentExact operator*(KagentExact a, KagentExact b) {
-    fault |= __builtin_mul_overflow(a.value, b.value, &a.value);
-    return a;
-  }
-  static bool divides(KagentExact a, KagentExact b) {
-    const bool fits = static_cast<bool>(b) && !(b.value == -1 && a.value == INT64_MIN);
-    fault |= !fits;
-    return fits;
-  }
-  [[maybe_unused]] friend KagentExact operator/(KagentExact a, KagentExact b) { return divides(a, b) ? a.value / b.value : 0; }
-  [[maybe_unused]] friend KagentExact operator%(KagentExact a, KagentExact b) { return divides(a, b) ? a.value % b.value : 0; }
-  [[maybe_unused]] friend bool operator==(KagentExact a, KagentExact b) { return a.value == b.value; }
-  [[maybe_unused]] friend bool operator!=(KagentExact a, KagentExact b) { return a.value != b.value; }
-  [[maybe_unused]] friend bool operator<(KagentExact a, KagentExact b) { return a.value < b.value; }
-  [[maybe_unused]] friend bool operator<=(KagentExact a, KagentExact b) { return a.value <= b.value; }
-  [[maybe_unused]] friend bool operator>(KagentExact a, KagentExact b) { return a.value > b.value; }
-  [[maybe_unused]] friend bool operator>=(KagentExact a, KagentExact b) { return a.value >= b.value; }
-};
-
-// A size beyond 2^63 becomes negative, which no extent may be.
-template <class Integer>
-KagentExact kagent_exact(Integer value) {
-  return KagentExact{static_cast<std::int64_t>(value)};
-}
-inline std::int64_t kagent_value(KagentExact number) {
-  return number.value;
-}
-
-}  // namespace
-)";
-
-// What the launcher needs beside. It stands in front of the kernel's source, whose macros then cannot change it.
-// The limits are those of every device that CUDA supports (CUDA C++ Programming Guide, "Technical Specifications per
-// Compute Capability"); what a single device cannot do on top of them is the launch's own error.
-constexpr std::string_view kGeometry = R"(
-namespace {
-
-struct KagentGeometry {
-  std::int64_t extents[6];  // grid, block
-  std::int64_t shared;
-  std::int64_t cluster[3];
-};
-
-inline void kagent_begin_geometry() {
-  KagentExact::fault = false;
-}
-inline bool kagent_is_possible(const KagentGeometry& geometry) {
-  constexpr std::int64_t kMost[6] = {2147483647, 65535, 65535, 1024, 1024, 64};
-  bool possible = !KagentExact::fault && geometry.shared >= 0 && geometry.shared <= 2147483647;
-  for (int i = 0; i < 6; ++i) possible = possible && geometry.extents[i] >= 0 && geometry.extents[i] <= kMost[i];
-  for (const std::int64_t blocks : geometry.cluster) possible = possible && blocks >= 1 && blocks <= 64;
-  return possible && geometry.extents[3] * geometry.extents[4] * geometry.extents[5] <= 1024;
-}
-inline bool kagent_is_empty(const KagentGeometry& geometry) {
-  for (const std::int64_t extent : geometry.extents)
-    if (extent == 0) return true;
-  return false;
-}
-inline dim3 kagent_dimensions(const std::int64_t* extent) {
-  return dim3(static_cast<unsigned>(extent[0]), static_cast<unsigned>(extent[1]), static_cast<unsigned>(extent[2]));
-}
-inline cudaLaunchConfig_t kagent_configure(const KagentGeometry& geometry, cudaStream_t stream) {
-  cudaLaunchConfig_t config{};
-  config.gridDim = kagent_dimensions(geometry.extents);
-  config.blockDim = kagent_dimensions(geometry.extents + 3);
-  config.dynamicSmemBytes = static_cast<std::size_t>(geometry.shared);
-  config.stream = stream;
-  return config;
-}
-
-}  // namespace
-)";
-
-// Dynamic shared memory beyond 48 KiB has to be asked for.
-constexpr std::string_view kRaise = R"(
-namespace {
-
-// Once for each device, and as far as the device goes: a smaller limit set later would take it from other calls.
-template <class Kernel>
-cudaError_t kagent_raise_shared(Kernel kernel, const KagentGeometry& geometry) {
-  if (geometry.shared <= 48 * 1024) return cudaSuccess;
-  static std::atomic<bool> raised[64];
-  int device = 0, most = 0;
-  cudaError_t error = cudaGetDevice(&device);
-  if (error != cudaSuccess || (device < 64 && raised[device].load(std::memory_order_acquire))) return error;
-  cudaFuncAttributes attributes{};
-  error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-  if (error == cudaSuccess) error = cudaFuncGetAttributes(&attributes, kernel);
-  if (error == cudaSuccess)
-    error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 most - static_cast<int>(attributes.sharedSizeBytes));
-  if (error == cudaSuccess && device < 64) raised[device].store(true, std::memory_order_release);
-  return error;
-}
-
-}  // namespace
-)";
-
-// More than 8 blocks in a cluster are not portable, and have to be allowed.
-constexpr std::string_view kCluster = R"(
-namespace {
-
-template <class Kernel>
-cudaError_t kagent_set_cluster(Kernel kernel, const KagentGeometry& geometry, cudaLaunchAttribute& attribute,
-                               cudaLaunchConfig_t& config) {
-  const dim3 cluster = kagent_dimensions(geometry.cluster);
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim.x = cluster.x;
-  attribute.val.clusterDim.y = cluster.y;
-  attribute.val.clusterDim.z = cluster.z;
-  config.attrs = &attribute;
-  config.numAttrs = 1;
-  if (cluster.x * cluster.y * cluster.z <= 8) return cudaSuccess;
-  return cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
-}
-
-}  // namespace
-)";
 
 void replace_all(std::string& text, std::string_view what, std::string_view with) {
   for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += with.size())
@@ -236,12 +99,16 @@ std::string plain_name(const KernelSpec& spec) {
   return name + "_launch";
 }
 
+// What callers give for a parameter: "const float*".
+std::string given_type(const Parameter& parameter) {
+  return (parameter.kind == ParameterKind::input ? "const " : "") + type_name(parameter.dtype) +
+         (parameter.is_buffer() ? "*" : "");
+}
+
 std::string parameter_list(const KernelSpec& spec, std::string_view prefix) {
   std::string text = "cudaStream_t " + (prefix.empty() ? std::string("stream") : "on_kagent_stream");
   for (const Parameter& parameter : spec.parameters) {
-    text += ", ";
-    if (parameter.kind == ParameterKind::input) text += "const ";
-    text += type_name(parameter.dtype) + (parameter.is_buffer() ? "* " : " ") + std::string(prefix) + parameter.name;
+    text += ", " + given_type(parameter) + " " + std::string(prefix) + parameter.name;
   }
   return text;
 }
@@ -281,11 +148,18 @@ std::string extents_comment(const KernelSpec& spec) {
   return text;
 }
 
+// The namespaces around what is declared; one by one, for projects of C++14.
 std::string opened(const std::string& space) {
-  return space.empty() ? "" : "namespace " + space + " {\n";
+  if (space.empty()) return {};
+  std::string text = "namespace " + space + " {\n";
+  replace_all(text, "::", " { namespace ");
+  return text;
 }
 std::string closed(const std::string& space) {
-  return space.empty() ? "" : "}  // namespace " + space + "\n";
+  if (space.empty()) return {};
+  std::string braces = "}";
+  for (std::size_t at = 0; (at = space.find("::", at)) != std::string::npos; at += 2) braces += "}";
+  return braces + "  // namespace " + space + "\n";
 }
 
 std::string constants_code(const KernelSpec& spec) {
@@ -313,14 +187,33 @@ std::string geometry_code(const KernelSpec& spec, const Launch& launch) {
   return text + "}};\n";
 }
 
+// One assertion for each parameter, so that a message names the one that is meant.
+std::string assertions(const KernelSpec& spec) {
+  std::string list;
+  int count = 0;
+  for (const Parameter& parameter : spec.parameters) {
+    if (parameter.constant_memory) continue;
+    list += "  static_assert(KagentTaken<KagentKernel>::kIsLike<" + std::to_string(count) + ", " +
+            given_type(parameter) + ">,\n                \"parameter " + std::to_string(count + 1) + " of " +
+            spec.entry + " is of another type than '" + parameter.name + "' of kernel.json, " + given_type(parameter) +
+            "\");\n";
+    ++count;
+  }
+  return "  static_assert(KagentTaken<KagentKernel>::kAreAsMany<" + std::to_string(count) + ">,\n                \"" +
+         spec.entry + " takes another number of parameters than kernel.json lists outside of constant memory, " +
+         std::to_string(count) + "\");\n" + list;
+}
+
 std::string body(const KernelSpec& spec, const Launch& launch) {
+  const std::string& kernel = launch.instance.empty() ? spec.entry : launch.instance;
   std::string text = geometry_code(spec, launch);
   text +=
       "  if (!kagent_is_possible(kagent_geometry)) return cudaErrorInvalidConfiguration;\n"
       "  if (kagent_is_empty(kagent_geometry)) return cudaSuccess;\n"
-      "  const auto kagent_kernel = &" +
-      (launch.instance.empty() ? spec.entry : launch.instance) +
-      ";\n  cudaLaunchConfig_t kagent_configuration = kagent_configure(kagent_geometry, on_kagent_stream);\n"
+      "  // The \"entry\" of kernel.json or, of a template, what \"instantiate\" in its \"launch\" names.\n"
+      "  using KagentKernel = decltype(&" +
+      kernel + ");\n" + assertions(spec) + "  const KagentKernel kagent_kernel = &" + kernel + ";\n" +
+      "  cudaLaunchConfig_t kagent_configuration = kagent_configure(kagent_geometry, on_kagent_stream);\n"
       "  cudaError_t kagent_error = cudaSuccess;\n";
   const std::string stop = "  if (kagent_error != cudaSuccess) return kagent_error;\n";
   if (launch.shared_memory) text += "  kagent_error = kagent_raise_shared(kagent_kernel, kagent_geometry);\n" + stop;
@@ -363,12 +256,13 @@ std::string launcher_source(const KernelSpec& spec, const std::string& kernel_te
   const std::string space = namespace_of(spec);
   std::string text =
       "// Generated by kagent: the kernel as it was chosen, and its launcher.\n"
-      "#include <algorithm>\n#include <atomic>\n#include <cstddef>\n#include <cstdint>\n\n" +
+      "#line 2 \"" +
+      plain_name(spec) +
+      ".h\"\n"
+      "#include <algorithm>\n#include <atomic>\n#include <cstddef>\n#include <cstdint>\n"
+      "#include <type_traits>\n\n" +
       includes(spec);
-  text += kExact;
-  text += kGeometry;
-  if (launch.shared_memory) text += kRaise;
-  if (launch.cluster) text += kCluster;
+  text += launcher_prelude(launch);
   text += "\n#line 1 " + quoted(source_name) + "\n" + kernel_text;
   if (!text.ends_with('\n')) text += '\n';
   const std::string function = "cudaError_t " + plain_name(spec) + "(" + parameter_list(spec, kGiven) + ")";

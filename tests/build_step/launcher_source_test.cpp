@@ -207,14 +207,59 @@ TEST_F(CompiledLauncher, NeedsNoArithmeticToBeFreeOfWarnings) {
   KernelSpec spec;
   spec.kernel = "copy";
   spec.style = Style::kernel;
-  spec.entry = "copy";
+  spec.entry = "in::c14::copy";
   spec.parameters = {parameter("x", ParameterKind::input, DType::float32, {"8"}),
                      parameter("y", ParameterKind::output, DType::float32, {"8"})};
-  const std::string kernel = "__global__ void copy(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x]; }\n";
+  const std::string kernel =
+      "namespace in { namespace c14 {\n"
+      "__global__ void copy(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x]; }\n}}\n";
   write("kernel.cu", launcher_source(spec, kernel, "copy.cu", launch_of("1", "8")));
   const util::Finished built =
-      shell(std::string(KAGENT_TEST_NVCC) + " -std=c++17 -arch=sm_90 -Werror all-warnings -c kernel.cu -o kernel.o");
+      shell(std::string(KAGENT_TEST_NVCC) + " -std=c++14 -arch=sm_90 -Werror all-warnings -c kernel.cu -o kernel.o");
   EXPECT_TRUE(built.ok()) << built.standard_output << built.standard_error;
+}
+
+// A launch converts what it is given: an int64 would lose half of it, and a swapped pointer is complained of by CUDA.
+TEST_F(CompiledLauncher, NamesTheParameterThatTheKernelTakesOtherwise) {
+  KernelSpec spec;
+  spec.kernel = "other";
+  spec.style = Style::kernel;
+  spec.entry = "other";
+  spec.parameters = {parameter("x", ParameterKind::input, DType::float32, {"8"}),
+                     parameter("y", ParameterKind::output, DType::float32, {"8"}),
+                     parameter("n", ParameterKind::size, DType::int64),
+                     parameter("fine", ParameterKind::size, DType::int64),
+                     parameter("letters", ParameterKind::scalar, DType::uint8),
+                     parameter("a", ParameterKind::scalar, DType::float64),
+                     parameter("sign", ParameterKind::scalar, DType::uint32),
+                     parameter("missing", ParameterKind::scalar, DType::float32)};
+  write("kernel.cu", launcher_source(spec,
+                                     "__global__ void other(const float*, const float*, int, long long, char, float, "
+                                     "int) {}\n",
+                                     "other.cu", launch_of("1", "8")));
+  const util::Finished built =
+      shell(std::string(KAGENT_TEST_NVCC) + " -arch=sm_90 -c kernel.cu -o kernel.o 2>&1 || true");
+  const std::string said = built.standard_output;
+  EXPECT_THAT(said, HasSubstr("\"other takes another number of parameters than kernel.json lists outside of constant "
+                              "memory, 8\""));
+  EXPECT_THAT(said, HasSubstr("\"parameter 3 of other is of another type than 'n' of kernel.json, std::int64_t\""));
+  EXPECT_THAT(said, HasSubstr("\"parameter 6 of other is of another type than 'a' of kernel.json, double\""));
+  EXPECT_THAT(said, HasSubstr("\"parameter 7 of other is of another type than 'sign' of kernel.json, std::uint32_t\""));
+  for (const char* right : {"'x'", "'y'", "'fine'", "'letters'", "'missing'"}) EXPECT_THAT(said, Not(HasSubstr(right)));
+}
+
+TEST_F(CompiledLauncher, SaysAtOnceThatATemplateIsNoKernel) {
+  KernelSpec spec;
+  spec.kernel = "fill";
+  spec.style = Style::kernel;
+  spec.entry = "fill";
+  spec.parameters = {parameter("y", ParameterKind::output, DType::float32, {"8"})};
+  write("kernel.cu", launcher_source(spec, "template <class T, int N> __global__ void fill(T* y) { *y = N; }\n",
+                                     "fill.cu", launch_of("1", "8")));
+  const util::Finished built =
+      shell(std::string(KAGENT_TEST_NVCC) + " -arch=sm_90 -c kernel.cu -o kernel.o 2>&1 || true");
+  EXPECT_THAT(built.standard_output, HasSubstr("which instance of function template \"fill\" is intended"));
+  EXPECT_THAT(built.standard_output, HasSubstr("1 error detected"));
 }
 
 #endif
