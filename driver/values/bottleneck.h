@@ -26,8 +26,8 @@ struct Pattern {
 // What limits a kernel on one case, in about two dozen numbers.
 struct Bottleneck {
   std::string case_name;
-  // What the numbers come from, best first: "counters", "static" (registers, occupancy, machine code, roofline), "time"
-  // (time and roofline alone).
+  // What the numbers come from, best first: "counters", "activity" (what the GPU was seen to do during a call),
+  // "static" (registers, occupancy, machine code, roofline), "time" (time and roofline alone).
   std::string tier;
   std::string tier_reason;  // why it is no better one
   double time_ns = 0;       // of a call
@@ -36,6 +36,7 @@ struct Bottleneck {
   std::string resource, time, space;
   std::optional<double> roofline_share;  // 1: at the roof
   std::vector<Metric> metrics;           // a stable order
+  std::vector<std::string> kernels;  // CUDA: what a call does on the GPU, the longest first, with shares of the time
   // CUDA: what the machine code is made of ("1240 instructions: 40 % fp32, ..."), or why that is not known.
   std::string code, code_reason;
   std::vector<std::string> lines;  // places in the source that the code says something of: "line 18: 4 local accesses"
