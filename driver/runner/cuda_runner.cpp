@@ -135,7 +135,9 @@ Result<std::unique_ptr<Session>> CudaRunner::start_kernel(const Binary& binary,
                                                           const std::vector<Parameter>& parameters,
                                                           const RunnerLimits& limits) {
   if (!binary.launch) return failure("device code '" + binary.cubin.string() + "' comes without a launch geometry");
-  auto taken = pool_->take(limits);
+  // A profiler needs more of the system than those that wait have, and changes what comes after it: such a process is
+  // started for it, and ends with it.
+  auto taken = limits.reads_counters ? processes_->start(options_.kernel_runner, limits) : pool_->take(limits);
   if (!taken) return std::unexpected(taken.error());
   const auto loaded = load_module(taken->process, binary, parameters);
   if (!loaded) return std::unexpected(loaded.error());
@@ -145,6 +147,7 @@ Result<std::unique_ptr<Session>> CudaRunner::start_kernel(const Binary& binary,
   kind.launch = binary.launch;
   kind.tunables = binary.tunables;
   const std::uint64_t seed = taken->sentinel_seed;
+  if (limits.reads_counters) return std::make_unique<ProcessSession>(std::move(taken->process), parameters, seed, kind);
   kind.give_back = [pool = std::weak_ptr(pool_), seed](RunnerProcess process) {
     if (const auto alive = pool.lock()) alive->give_back({std::move(process), seed});
   };
