@@ -25,7 +25,7 @@ struct SessionKind {
   TunableValues tunables = {};
   // What to attach to the samples of a GPU.
   std::function<std::optional<DeviceState>()> device_state = {};
-  bool counts = false;      // its runtime reads hardware counters
+  bool counts = false;      // its runtime reads hardware counters, and traces
   bool is_counted = false;  // the processor's counters are read on it, from here
   // Inputs stay as they were sent: when a slot is refilled, what changed since is enough.
   bool keeps_inputs = false;
@@ -49,6 +49,7 @@ class ProcessSession final : public Session {
   Result<RunResult> sample(const SamplePlan& plan) override;
   Result<std::vector<BufferImage>> read(int slot) override;
   Result<Counters> count(int slot, const std::vector<std::string>& metrics) override;
+  Result<KernelTrace> trace(int slot) override;
   Result<RunResult> release(int slot) override;
 
  private:

@@ -62,6 +62,10 @@ enum class Operation : std::uint32_t {
   // Of programs with device code. The names of metrics lie in the area, a line each; answered there with a line for
   // each value, "<kernel> <metric> <value>", or "! <why there are none>".
   count,
+  // The same: answered with a line for each piece of work on the device, "<kind> <begin ns> <end ns> <grid> <block>
+  // <cluster> <registers> <static and dynamic shared bytes> <local bytes> <name>" (kind as WorkKind, three numbers each
+  // for the extents), and "= <ns between the events around the call>", or "! <why there is nothing>".
+  trace,
   // Of kagent-cuda-runner alone.
   load_module,   // followed by Module; the device code passes through the area
   set_geometry,  // followed by Geometry: how the slot's calls launch the module's kernel

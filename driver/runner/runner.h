@@ -14,6 +14,7 @@
 #include "values/binary.h"
 #include "values/case_data.h"
 #include "values/kernel_spec.h"
+#include "values/kernel_trace.h"
 #include "values/run_result.h"
 
 namespace kagent::runner {
@@ -47,8 +48,8 @@ struct RunnerLimits {
   std::uint64_t memory_bytes = std::uint64_t{4} << 30;  // beyond the buffers that kagent itself asks for
   std::vector<int> cpus;                                // where the candidate runs; empty: anywhere
   bool allow_unsandboxed = false;
-  // For Session::count(). Of device code: in the sandbox the process may do what the profiler needs, such as removing
-  // files of its own; what it may never do is refused as ever. What runs so is looked at, not judged.
+  // For Session::count() and trace(). Of device code: in the sandbox the process may do what the profiler needs, such
+  // as removing files of its own; what it may never do is refused as ever. What runs so is looked at, not judged.
   bool reads_counters = false;
 };
 
@@ -83,6 +84,10 @@ class Session {
   // under ProcessorCounters' names, of the whole call as if it were one kernel. Where they cannot be read `problem`
   // says why; counters are for diagnosis, and never decide.
   virtual Result<Counters> count(int slot, const std::vector<std::string>& metrics);
+  // What device code does during one call with swept caches, inout buffers restored before it. Needs no permission for
+  // counters. Where it cannot be seen, or the call fails, the trace's `problem` says why. In a process in which nothing
+  // is counted: a profiler that failed is not to be asked for anything else.
+  virtual Result<KernelTrace> trace(int slot);
   // Gives the slot's memory back.
   virtual Result<RunResult> release(int slot) = 0;
 };

@@ -4,8 +4,12 @@
 #include <cstring>
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "runner/cuda_runtime/activity.h"
+#include "runner/cuda_runtime/activity_record.h"
 #include "runner/cuda_runtime/counters.h"
 #include "runner/cuda_runtime/kernel_module.h"
 #include "runner/runtime/system.h"
@@ -31,6 +35,8 @@ constexpr std::uint64_t kBlockLimitNs = 5'000'000;
 constexpr int kMostExpired = 3;
 // Written, then read, so that no line of the call's own is left in the L2 cache, nor a dirty one of the sweep's.
 constexpr std::uint64_t kSweepFactor = 2;
+// The first calls under the profiler wait for what it sets up; the last is told.
+constexpr int kTracedCalls = 3;
 constexpr unsigned kSweepThreads = 256, kSweepBlocksPerMultiprocessor = 8;
 
 CUdeviceptr sweep_memory = 0;
@@ -209,6 +215,29 @@ void sample_one_by_one(const Turn& turn, const Request& request, protocol::TickS
   }
 }
 
+// A text for the driver, which ends at its first zero.
+void answer(std::string_view text) {
+  text = text.substr(0, protocol::kAreaBytes - 1);
+  std::memcpy(area, text.data(), text.size());
+  area[text.size()] = 0;
+}
+
+// As a cold sample makes it, so that what is seen is what is measured.
+void call_swept(const Slot& slot, ActivityTrace& activity) {
+  restore_inouts(slot);
+  copy_constants(slot);
+  if (sweep_memory != 0) sweep_l2();
+  check(api.cuCtxSynchronize(), "preparing the call");
+  static_cast<void>(activity.take());
+  hold_stream();
+  check(api.cuEventRecord(context.begin, context.stream), "cuEventRecord");
+  enqueue_call(slot);
+  check(api.cuEventRecord(context.end, context.stream), "cuEventRecord");
+  let_go();
+  check(api.cuCtxSynchronize(), "the call that is traced");
+  note_expiry();
+}
+
 }  // namespace
 
 void call(const Slot& slot, std::uint64_t nonce, Reply& reply) {
@@ -257,8 +286,18 @@ void count(const Slot& slot) {
   for (std::size_t kernel = 0; kernel < readings.kernels.size(); ++kernel)
     for (const auto& [metric, value] : readings.kernels[kernel])
       text << kernel << ' ' << metric << ' ' << value << '\n';
-  const std::string answer = text.str().substr(0, protocol::kAreaBytes - 1);
-  std::memcpy(area, answer.c_str(), answer.size() + 1);
+  answer(text.str());
+}
+
+void trace(const Slot& slot) {
+  static_cast<void>(prepare_sweep());  // where there is no memory for it the caches stay warm
+  ActivityTrace activity;
+  for (int i = 0; i < kTracedCalls && activity.problem().empty(); ++i) call_swept(slot, activity);
+  ActivityTrace::Recorded recorded = activity.take();
+  // What holds the stream is no part of the call.
+  std::erase_if(recorded.work, [](const TracedWork& work) { return work.name == "kagent_block"; });
+  if (recorded.problem.empty() && recorded.work.empty()) recorded.problem = "the call launched no kernel";
+  answer(describe(std::move(recorded.work), recorded.problem.empty() ? elapsed_ns() : 0, recorded.problem));
 }
 
 void forget_calls() {

@@ -19,6 +19,9 @@ void sample(Slot* slots, const protocol::Request& request, const std::uint32_t* 
 // Hardware counters of one call; see Operation::count.
 void count(const Slot& slot);
 
+// What the device does during one call, see Operation::trace.
+void trace(const Slot& slot);
+
 // The slot whose call is being made.
 extern const Slot* current_slot;
 

@@ -9,32 +9,6 @@
 namespace kagent::runner::cuda {
 namespace {
 
-// What the codes mean that people meet, with what to do.
-std::string explain(CUptiResult result) {
-  switch (static_cast<int>(result)) {
-    case 35:
-      return "no permission for counters (ERR_NVGPUCTRPERM): load the driver with "
-             "NVreg_RestrictProfilingToAdminUsers=0, or run as root";
-    case 26:
-      return "the counters are in use by another process";
-    case 40:
-      return "this virtual GPU has no counters";
-    case 41:
-      return "confidential computing forbids counters";
-    case 43:
-      return "counters do not work on a MIG instance";
-    case 45:
-      return "counters do not work under WSL";
-    case 46:
-      return "this CUPTI does not know the chip";
-    default:
-      break;
-  }
-  const char* text = nullptr;
-  if (cupti().cuptiGetResultString) cupti().cuptiGetResultString(result, &text);
-  return text ? text : "error " + std::to_string(static_cast<int>(result));
-}
-
 // Calls of CUPTI in a row; after the first failure nothing more is called, since going on has crashed it.
 class Calls {
  public:

@@ -133,6 +133,9 @@ void serve(const Request& request, Reply& reply) {
     case Operation::count:
       count(slot);
       break;
+    case Operation::trace:
+      trace(slot);
+      break;
     case Operation::load_module: {
       const auto* module = static_cast<const Module*>(entries);
       load_module(*module, reinterpret_cast<const Constant*>(module + 1));

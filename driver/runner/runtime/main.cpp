@@ -236,6 +236,7 @@ void serve(const Request& request, Reply& reply) {
       release(slot);
       break;
     case Operation::count:
+    case Operation::trace:
     case Operation::load_module:
     case Operation::set_geometry:
     case Operation::reset:
