@@ -192,6 +192,7 @@ std::string bottleneck_text(const Brief& brief) {
     if (one.roofline_share) text += fmt::format("  {:.0f} % of the roofline\n", *one.roofline_share * 100);
     for (const Metric& metric : one.metrics)
       text += fmt::format("  {} {:.6g} {}\n", util::clean(metric.name, 100), metric.value, metric.unit);
+    for (const std::string& kernel : one.kernels) text += "  on the device: " + util::clean(kernel, 300) + "\n";
     if (!one.code.empty()) text += "  machine code: " + util::clean(one.code, 1000) + "\n";
     if (!one.code_reason.empty()) text += "  machine code: " + util::clean(one.code_reason, 500) + "\n";
     for (const std::string& line : one.lines) text += "  " + util::clean(line, 300) + "\n";

@@ -79,7 +79,8 @@ std::string brief_json(const loop::AgentSession& session, const proposer::Prompt
   for (const Bottleneck& one : brief.bottlenecks) {
     auto metrics = ordered_json::object();
     for (const Metric& metric : one.metrics) metrics[util::clean(metric.name, 200)] = metric.value;
-    auto lines = ordered_json::array(), patterns = ordered_json::array();
+    auto lines = ordered_json::array(), kernels = ordered_json::array(), patterns = ordered_json::array();
+    for (const std::string& kernel : one.kernels) kernels.push_back(util::clean(kernel, 300));
     for (const std::string& line : one.lines) lines.push_back(util::clean(line, 300));
     for (const Pattern& pattern : one.patterns)
       patterns.push_back({{"name", pattern.name},
@@ -96,6 +97,7 @@ std::string brief_json(const loop::AgentSession& session, const proposer::Prompt
                            {"space", one.space},
                            {"roofline_share", optional(one.roofline_share)},
                            {"metrics", std::move(metrics)},
+                           {"kernels", std::move(kernels)},
                            {"code", util::clean(one.code, 1000)},
                            {"code_reason", util::clean(one.code_reason, 500)},
                            {"lines", std::move(lines)},

@@ -41,10 +41,12 @@ void observe(const AnalysisInput& input, const std::optional<store::ProfileRecor
   if (profile) {
     observed.usage = profile->usage;
     if (const auto seen = profile->cases.find(observed.case_name); seen != profile->cases.end()) {
-      if (cuda)
+      if (cuda) {
         observed.kernels = seen->second.kernels;
-      else if (!seen->second.kernels.empty())
+        observed.trace = seen->second.trace;
+      } else if (!seen->second.kernels.empty()) {
         observed.others = profiler::host_numbers_of(seen->second.kernels.front(), observed.time_ns);
+      }
       observed.counters_problem = seen->second.problem;
     }
   }

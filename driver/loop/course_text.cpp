@@ -79,6 +79,7 @@ Json json_of(const Bottleneck& one) {
           {"time", one.time},
           {"space", one.space},
           {"roofline_share", optional(one.roofline_share)},
+          {"kernels", one.kernels},
           {"code", one.code},
           {"code_reason", one.code_reason},
           {"lines", one.lines},
@@ -98,6 +99,7 @@ Bottleneck bottleneck_of(const Json& json) {
   one.time = text(json, "time");
   one.space = text(json, "space");
   one.roofline_share = read_optional<double>(json.at("roofline_share"));
+  if (json.contains("kernels")) one.kernels = json.at("kernels").get<std::vector<std::string>>();
   one.code = text(json, "code");
   one.code_reason = text(json, "code_reason");
   one.lines = json.at("lines").get<std::vector<std::string>>();

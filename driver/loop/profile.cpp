@@ -18,8 +18,7 @@ namespace fs = std::filesystem;
 
 // On a GPU the fastest of a few cold calls, and the counters of one more. On the host, whose profile is compared with
 // no other time, the counters alone.
-store::ProfileRecord::OfCase profile_case(runner::Session& session, const KernelSpec& spec, const Case& timed,
-                                          bool on_gpu) {
+store::ProfileRecord::OfCase profile_case(runner::Session& session, const CallInputs& inputs, bool on_gpu) {
   constexpr int kCalls = 5;
   store::ProfileRecord::OfCase seen;
   const auto fails = [&seen](const auto& step, const RunResult* result) {
@@ -29,12 +28,7 @@ store::ProfileRecord::OfCase profile_case(runner::Session& session, const Kernel
       seen.problem = result->detail;
     return !seen.problem.empty();
   };
-  const auto inputs = spec::generate_inputs(spec, timed, secret_seed());
-  if (!inputs) {
-    seen.problem = inputs.error().message;
-    return seen;
-  }
-  const auto ready = session.prepare(0, *inputs, {});
+  const auto ready = session.prepare(0, inputs, {});
   if (fails(ready, ready ? &*ready : nullptr)) return seen;
   for (int i = 0; on_gpu && i < kCalls; ++i) {
     const auto sample = session.sample({.slots = {0}, .repetitions = 1, .cold = true});
@@ -50,6 +44,19 @@ store::ProfileRecord::OfCase profile_case(runner::Session& session, const Kernel
   seen.kernels = std::move(counters->kernels);
   seen.problem = std::move(counters->problem);
   return seen;
+}
+
+KernelTrace trace_case(runner::Session& session, const CallInputs& inputs) {
+  KernelTrace trace;
+  const auto ready = session.prepare(0, inputs, {});
+  if (!ready || ready->outcome != Outcome::ok) {
+    trace.problem = ready ? ready->detail : ready.error().message;
+    return trace;
+  }
+  auto traced = session.trace(0);
+  if (traced) return std::move(*traced);
+  trace.problem = traced.error().message;
+  return trace;
 }
 
 // The program's device code: with the places in the source, which takes a compile of its own, where it can be read at
@@ -88,14 +95,28 @@ std::optional<store::ProfileRecord> look_at(Workbench& bench, const Binary& bina
   }
   const auto lane = enter_lane(bench.measuring(), "profiling " + bench.spec().kernel);
   if (!lane) return std::nullopt;
+  runner::RunnerLimits limits = bench.limits();
+  limits.reads_counters = true;
+  // A process each: the profiler changes what comes after it, and one that failed may not be asked for anything else.
+  const auto start = [&] { return bench.runner().start(binary, bench.built_spec().parameters, limits); };
   for (const Case& timed : bench.built_spec().cases) {
     if (!timed.timed) continue;
-    // A process each: the profiler changes what comes after it.
-    runner::RunnerLimits limits = bench.limits();
-    limits.reads_counters = true;
-    auto session = bench.runner().start(binary, bench.built_spec().parameters, limits);
+    store::ProfileRecord::OfCase& seen = record.cases[timed.name];
+    const auto inputs = spec::generate_inputs(bench.built_spec(), timed, secret_seed());
+    if (!inputs) {
+      seen.problem = inputs.error().message;
+      continue;
+    }
+    auto session = start();
     if (!session) return std::nullopt;
-    record.cases[timed.name] = profile_case(**session, bench.built_spec(), timed, gpu.has_value());
+    seen = profile_case(**session, *inputs, gpu.has_value());
+    session->reset();
+    if (!gpu) continue;
+    session = start();
+    if (session)
+      seen.trace = trace_case(**session, *inputs);
+    else
+      seen.trace.problem = session.error().message;
   }
   return record;
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "profiler/activity.h"
 #include "profiler/counters.h"
 
 namespace kagent::profiler {
@@ -14,61 +15,37 @@ namespace {
 
 // A resource that is busy for so much of the time is what limits; below it nothing is, and the kernel waits.
 constexpr double kBusyPct = 60;
-// A block's registers are given out in units of this many a warp.
-constexpr int kRegisterUnit = 256, kWarp = 32;
-constexpr std::int64_t kLargestBlock = 1024;
-// Of each block's shared memory, for the system (CUDA C++ Programming Guide, 'Compute Capability 8.x').
-constexpr std::int64_t kReservedSharedBytes = 1024;
+constexpr int kWarp = 32;
 
 double value_or(const Numbers& numbers, const std::string& name, double otherwise) {
   const auto found = numbers.find(name);
   return found == numbers.end() ? otherwise : found->second;
 }
 
-// The share of a multiprocessor's warps that each limit alone would allow: for blocks as they are launched where that
-// is known, else for the blocks that make the most of it.
-void add_occupancy(const Observed& observed, int registers, std::int64_t shared_bytes, Numbers& numbers) {
-  const Device& device = *observed.device;
-  const double warps = device.threads_per_multiprocessor / static_cast<double>(kWarp);
-  const auto share = [&](double resident) { return 100 * std::min(1.0, resident / warps); };
-  const std::int64_t threads =
-      observed.shape ? std::max<std::int64_t>(1, observed.shape->block_threads) : kLargestBlock;
-  const std::int64_t block_warps = (threads + kWarp - 1) / kWarp;
-  const int per_warp = (registers * kWarp + kRegisterUnit - 1) / kRegisterUnit * kRegisterUnit;
-  if (per_warp > 0) {
-    const std::int64_t resident = device.registers_per_multiprocessor / per_warp;
-    numbers["occupancy_by_registers_pct"] =
-        share(static_cast<double>(observed.shape ? resident / block_warps * block_warps : resident));
-  }
-  const std::int64_t shared = shared_bytes + (observed.shape ? observed.shape->shared_bytes : 0);
-  if (shared > 0) {
-    const std::int64_t blocks = device.shared_bytes_per_multiprocessor / (shared + kReservedSharedBytes);
-    numbers["occupancy_by_shared_blocks"] = static_cast<double>(blocks);
-    numbers["occupancy_by_shared_pct"] = share(static_cast<double>(blocks * block_warps));
-  }
-  if (!observed.shape) return;
-  numbers["block_threads"] = static_cast<double>(threads);
-  numbers["shared_bytes"] = static_cast<double>(shared);
-  if (device.blocks_per_multiprocessor > 0)
-    numbers["occupancy_by_blocks_pct"] = share(static_cast<double>(device.blocks_per_multiprocessor * block_warps));
-  double least = 100;
-  for (const char* limit : {"occupancy_by_registers_pct", "occupancy_by_shared_pct", "occupancy_by_blocks_pct"})
-    least = std::min(least, value_or(numbers, limit, 100));
-  numbers["occupancy_pct"] = least;
-  const double places = std::floor(least / 100 * warps / static_cast<double>(block_warps)) * device.multiprocessors;
-  if (places > 0) numbers["waves"] = static_cast<double>(observed.shape->blocks) / places;
+void put(const Numbers& more, Numbers& numbers) {
+  for (const auto& [name, value] : more) numbers[name] = value;
 }
 
-void add_usage(const Observed& observed, Numbers& numbers) {
-  if (observed.usage.empty()) return;
-  const auto greediest = std::ranges::max_element(observed.usage, {}, &DeviceUsage::registers);
-  const auto largest = std::ranges::max_element(observed.usage, {}, &DeviceUsage::shared_bytes);
-  numbers["registers"] = greediest->registers;
-  numbers["shared_bytes"] = static_cast<double>(largest->shared_bytes);
+// Of the kernel that takes most of the call, where that was seen; else of the greediest that there is.
+void add_usage(const Observed& observed, const std::vector<WorkShare>& shares, Numbers& numbers) {
   for (const DeviceUsage& usage : observed.usage)
     numbers["spill_bytes"] += static_cast<double>(usage.spill_store_bytes + usage.spill_load_bytes);
-  if (observed.device && observed.device->threads_per_multiprocessor > 0)
-    add_occupancy(observed, greediest->registers, largest->shared_bytes, numbers);
+  int registers = 0;
+  std::int64_t shared = 0;
+  std::optional<LaunchShape> shape = observed.shape;
+  if (const auto longest = longest_kernel(shares)) {
+    registers = static_cast<int>(longest->work.registers);
+    shared = longest->work.static_shared_bytes;
+    shape = launch_shape(longest->work);
+  } else if (!observed.usage.empty()) {
+    registers = std::ranges::max(observed.usage, {}, &DeviceUsage::registers).registers;
+    shared = std::ranges::max(observed.usage, {}, &DeviceUsage::shared_bytes).shared_bytes;
+  } else {
+    return;
+  }
+  numbers["registers"] = registers;
+  numbers["shared_bytes"] = static_cast<double>(shared);
+  if (observed.device) put(occupancy(*observed.device, registers, shared, shape), numbers);
 }
 
 // How many times the sectors are fetched that accesses of this width need when neighbours meet neighbours. Known only
@@ -100,9 +77,15 @@ Result<std::optional<double>> add_roofline(const KernelSpec& spec, const Observe
   if (!position) return std::unexpected(position.error());
   if (!*position) return std::nullopt;
   const RooflinePosition& roof = **position;
-  if (const double ceiling = arithmetic_ceiling(spec, ceilings); ceiling > 0)
-    numbers["roof_compute_pct"] = 100 * roof.flops_per_s / ceiling;
-  if (ceilings.bytes_per_s > 0) numbers["roof_memory_pct"] = 100 * roof.bytes_per_s / ceilings.bytes_per_s;
+  const auto put_shares = [&](const RooflinePosition& of, const std::string& before) {
+    if (const double ceiling = arithmetic_ceiling(spec, ceilings); ceiling > 0)
+      numbers[before + "roof_compute_pct"] = 100 * of.flops_per_s / ceiling;
+    if (ceilings.bytes_per_s > 0) numbers[before + "roof_memory_pct"] = 100 * of.bytes_per_s / ceilings.bytes_per_s;
+  };
+  put_shares(roof, "");
+  // The same while the device works: without launching and what lies between kernels.
+  const auto busy = profiler::position(spec, observed.sizes, 1e3 * value_or(numbers, "busy_us", 0), ceilings);
+  if (busy && *busy) put_shares(**busy, "busy_");
   numbers["compute_bound"] = roof.limit == Limit::compute ? 1 : 0;
   const double necessary = roof.bytes_per_s * observed.time_ns * 1e-9;
   const double moved = value_or(numbers, "dram_read_bytes", 0) + value_or(numbers, "dram_write_bytes", 0);
@@ -175,8 +158,18 @@ void locate(const Numbers& numbers, Bottleneck& bottleneck) {
     bottleneck.space = longest->space;
     return;
   }
-  // Without counters the roofs have to do.
-  const double memory = value_or(numbers, "roof_memory_pct", 0), compute = value_or(numbers, "roof_compute_pct", 0);
+  // Without counters the roofs have to do, and what the device was seen to do.
+  if (value_or(numbers, "idle_between_pct", 0) > 100 - kBusyPct) {
+    bottleneck.limited_by = "launches";
+    bottleneck.resource = "nothing is busy";
+    bottleneck.time = "between kernels";
+    bottleneck.space = "not known";
+    return;
+  }
+  const auto roof = [&numbers](const std::string& name) {
+    return value_or(numbers, "busy_" + name, value_or(numbers, name, 0));
+  };
+  const double memory = roof("roof_memory_pct"), compute = roof("roof_compute_pct");
   const bool near = std::max(memory, compute) >= kBusyPct;
   bottleneck.limited_by = !near ? "not known" : memory >= compute ? "memory bandwidth" : "arithmetic";
   bottleneck.resource = !near ? "not known" : memory >= compute ? "memory" : "arithmetic units";
@@ -218,11 +211,17 @@ struct Shown {
   const char* better = nullptr;  // is shown instead where it is known
 };
 // In this order.
-constexpr std::array<Shown, 39> kShown{{
+constexpr std::array<Shown, 46> kShown{{
     {"time_us", "us"},
     {"kernels", "1"},
+    {"busy_us", "us"},
+    {"idle_between_pct", "%"},
+    {"longest_kernel_pct", "%"},
+    {"transfers_pct", "%"},
     {"roof_memory_pct", "%"},
     {"roof_compute_pct", "%"},
+    {"busy_roof_memory_pct", "%", "memory_pct"},
+    {"busy_roof_compute_pct", "%", "sm_pct"},
     {"traffic_ratio", "1"},
     {"memory_pct", "%"},
     {"dram_pct", "%"},
@@ -247,6 +246,7 @@ constexpr std::array<Shown, 39> kShown{{
     {"spill_bytes", "byte"},
     {"occupancy_pct", "%", "warps_active_pct"},
     {"waves", "1", "multiprocessors_busy_pct"},
+    {"tail_pct", "%", "multiprocessors_busy_pct"},
     {"load_bits", "bit"},
     {"store_bits", "bit"},
     {"tensor_instructions", "1", "tensor_pct"},
@@ -260,14 +260,30 @@ constexpr std::array<Shown, 39> kShown{{
     {"processors_busy", "1"},
 }};
 
+std::string why_no_better(const Observed& observed) {
+  std::string reason = observed.counters_problem;
+  const std::string& untraced = observed.trace.problem;
+  if (untraced.empty() || untraced == reason) return reason;
+  return reason.empty() ? untraced : reason + "; " + untraced;
+}
+
+// Where without counters it is only known which kernel the time goes to.
+void name_longest_kernel(const std::vector<WorkShare>& shares, Bottleneck& bottleneck) {
+  const auto longest = longest_kernel(shares);
+  if (shares.size() > 1 && longest && bottleneck.time == "not known")
+    bottleneck.time = "mostly in " + longest->work.name;
+}
+
 }  // namespace
 
 Result<Bottleneck> summarise(const KernelSpec& spec, const Observed& observed, const Ceilings& ceilings) {
-  Numbers numbers = numbers_of(observed.kernels);
+  const std::vector<WorkShare> shares = shares_of(observed.trace);
+  Numbers numbers = numbers_of(observed.trace);
+  put(numbers_of(observed.kernels), numbers);
   numbers.insert(observed.others.begin(), observed.others.end());
   numbers["time_us"] = observed.time_ns / 1e3;
   if (!observed.device) numbers["host"] = 1;
-  add_usage(observed, numbers);
+  add_usage(observed, shares, numbers);
   add_excess("load", numbers);
   add_excess("store", numbers);
   add_spec(spec, numbers);
@@ -280,8 +296,12 @@ Result<Bottleneck> summarise(const KernelSpec& spec, const Observed& observed, c
   bottleneck.time_ns = observed.time_ns;
   bottleneck.roofline_share = *share;
   const bool has_counters = !observed.kernels.empty() || numbers.contains("instructions_per_cycle");
-  bottleneck.tier = has_counters ? "counters" : !observed.usage.empty() ? "static" : "time";
-  if (!has_counters) bottleneck.tier_reason = observed.counters_problem;
+  bottleneck.tier = has_counters              ? "counters"
+                    : !shares.empty()         ? "activity"
+                    : !observed.usage.empty() ? "static"
+                                              : "time";
+  if (!has_counters) bottleneck.tier_reason = why_no_better(observed);
+  bottleneck.kernels = lines_of(shares, observed.device);
   bottleneck.code = observed.code;
   bottleneck.code_reason = observed.code_reason;
   bottleneck.lines = observed.lines;
@@ -289,6 +309,7 @@ Result<Bottleneck> summarise(const KernelSpec& spec, const Observed& observed, c
     locate(numbers, bottleneck);
   else
     locate_on_host(numbers, bottleneck);
+  name_longest_kernel(shares, bottleneck);
   for (const Shown& shown : kShown)
     if (const auto found = numbers.find(shown.name);
         found != numbers.end() && !(shown.better && numbers.contains(shown.better)))

@@ -7,20 +7,16 @@
 #include <string>
 #include <vector>
 
+#include "profiler/occupancy.h"
 #include "profiler/patterns.h"
 #include "profiler/roofline.h"
 #include "values/bottleneck.h"
 #include "values/device.h"
 #include "values/error.h"
 #include "values/kernel_spec.h"
+#include "values/kernel_trace.h"
 
 namespace kagent::profiler {
-
-// How a kernel is launched on a case.
-struct LaunchShape {
-  std::int64_t block_threads = 0, blocks = 0;
-  std::int64_t shared_bytes = 0;  // dynamic, a block
-};
 
 // What was seen of one timed case: whatever there is of it. Time alone is enough for a summary, if a poor one.
 struct Observed {
@@ -29,6 +25,7 @@ struct Observed {
   double time_ns = 0;                                  // of a call
   std::vector<std::map<std::string, double>> kernels;  // counters by CUPTI's names, of each kernel of a call
   std::string counters_problem;                        // why there are none
+  KernelTrace trace;                                   // CUDA: what one call does on the device
   std::optional<Device> device;                        // CUDA
   std::vector<DeviceUsage> usage;                      // CUDA: a kernel each
   std::optional<LaunchShape> shape;                    // CUDA, where there is one kernel, whose launch is known

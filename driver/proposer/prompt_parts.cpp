@@ -173,6 +173,7 @@ std::string bottleneck_part(const Brief& brief) {
     for (const Metric& metric : one.metrics)
       row(on_one_line(metric.name, 100),
           fmt::format("{:.4g}{}", metric.value, metric.unit == "1" ? "" : " " + metric.unit));
+    for (const std::string& kernel : one.kernels) row("on the device", on_one_line(kernel, 300));
     row("machine code", one.code.empty() && !one.code_reason.empty() ? "not known: " + one.code_reason : one.code);
     for (const std::string& line : one.lines) row("in the source", line);
     for (const Pattern& pattern : one.patterns)

@@ -1,17 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/profile_record.h"
 
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <limits>
+#include <string_view>
+
 #include "store/launch_json.h"
 #include "util/files.h"
 
 namespace kagent::store {
 namespace {
 
+struct NamedKind {
+  WorkKind kind;
+  const char* name;
+};
+constexpr NamedKind kKinds[]{{WorkKind::kernel, "kernel"}, {WorkKind::copy, "copy"}, {WorkKind::fill, "fill"}};
+
+OrderedJson json_of(const TracedWork& work) {
+  return {{"kind", std::ranges::find(kKinds, work.kind, &NamedKind::kind)->name},
+          {"name", text(work.name)},
+          {"begin_ns", work.begin_ns},
+          {"end_ns", work.end_ns},
+          {"grid", work.grid},
+          {"block", work.block},
+          {"cluster", work.cluster},
+          {"registers", work.registers},
+          {"static_shared_bytes", work.static_shared_bytes},
+          {"dynamic_shared_bytes", work.dynamic_shared_bytes},
+          {"local_bytes", work.local_bytes}};
+}
+
+OrderedJson json_of(const KernelTrace& trace) {
+  OrderedJson work = OrderedJson::array();
+  for (const TracedWork& one : trace.work) work.push_back(json_of(one));
+  return {{"event_ns", number(trace.event_ns)}, {"work", work}, {"problem", text(trace.problem)}};
+}
+
 OrderedJson json_of(const ProfileRecord::OfCase& of_case) {
   OrderedJson kernels = OrderedJson::array();
   for (const auto& counters : of_case.kernels)
     kernels.push_back(object(counters, [](double value) { return number(value); }));
-  return {{"time_ns", number(of_case.time_ns)}, {"kernels", kernels}, {"problem", text(of_case.problem)}};
+  return {{"time_ns", number(of_case.time_ns)},
+          {"kernels", kernels},
+          {"problem", text(of_case.problem)},
+          {"trace", json_of(of_case.trace)}};
 }
 
 OrderedJson json_of(const ProfileRecord& record) {
@@ -36,8 +71,48 @@ OrderedJson json_of(const ProfileRecord& record) {
             {"shared_bytes_per_multiprocessor", device.shared_bytes_per_multiprocessor}}}};
 }
 
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+
+std::array<std::int64_t, 3> read_extents(Object& object, const std::string& key) {
+  const Json& extents = object.at(key);
+  std::array<std::int64_t, 3> result{};
+  if (!extents.is_array() || extents.size() != result.size()) throw Flaw(object.place(key) + " is not three numbers");
+  std::ranges::transform(extents, result.begin(), [](const Json& extent) { return extent.get<std::int64_t>(); });
+  return result;
+}
+
+TracedWork read_work(Object object) {
+  TracedWork work;
+  const std::string kind = object.string("kind");
+  const auto known = std::ranges::find(kKinds, kind, [](const NamedKind& one) { return std::string_view(one.name); });
+  if (known == std::end(kKinds)) throw Flaw(object.place("kind") + " is no kind of work");
+  work.kind = known->kind;
+  work.name = object.string("name");
+  work.begin_ns = object.integer("begin_ns", 0, kMost);
+  work.end_ns = object.integer("end_ns", work.begin_ns, kMost);
+  work.grid = read_extents(object, "grid");
+  work.block = read_extents(object, "block");
+  work.cluster = read_extents(object, "cluster");
+  work.registers = object.integer("registers", 0, 65535);
+  work.static_shared_bytes = object.integer("static_shared_bytes", 0, kMost);
+  work.dynamic_shared_bytes = object.integer("dynamic_shared_bytes", 0, kMost);
+  work.local_bytes = object.integer("local_bytes", 0, kMost);
+  object.finish();
+  return work;
+}
+
+KernelTrace read_trace(Object object) {
+  KernelTrace trace;
+  trace.event_ns = object.number("event_ns");
+  for (const Json& work : object.at("work")) trace.work.push_back(read_work({work, object.place("work")}));
+  trace.problem = object.string("problem");
+  object.finish();
+  return trace;
+}
+
 ProfileRecord::OfCase read_case(Object object) {
-  ProfileRecord::OfCase of_case{object.number("time_ns"), {}, object.string("problem")};
+  ProfileRecord::OfCase of_case{
+      object.number("time_ns"), {}, object.string("problem"), read_trace(object.object("trace"))};
   for (const Json& kernel : object.at("kernels")) {
     Object metrics(kernel, object.place("kernels"));
     auto& counters = of_case.kernels.emplace_back();

@@ -9,6 +9,7 @@
 
 #include "values/code_facts.h"
 #include "values/device.h"
+#include "values/kernel_trace.h"
 
 namespace kagent::store {
 
@@ -19,6 +20,7 @@ struct ProfileRecord {
     double time_ns = 0;                                  // of a call
     std::vector<std::map<std::string, double>> kernels;  // counters as Session::count() names them, of each kernel
     std::string problem;                                 // why there are none
+    KernelTrace trace;                                   // of device code
   };
   std::string object_hash;  // of the program that was looked at
   std::map<std::string, OfCase> cases;

@@ -76,6 +76,27 @@ TEST_F(Analysis, of_device_code_without_counters_tells_what_the_code_shows_and_w
   EXPECT_THAT(one.patterns, Contains(Field(&Pattern::name, "spills-in-code")));
 }
 
+TEST_F(Analysis, of_device_code_without_counters_takes_what_the_device_was_seen_to_do) {
+  ProfileRecord record = without_counters();
+  record.cases["large"].trace.work = {
+      {WorkKind::kernel, "first", 0, 10'000, {100, 1, 1}, {256, 1, 1}, {}, 32, 0, 0, 0},
+      {WorkKind::kernel, "second", 11'000, 41'000, {100, 1, 1}, {128, 1, 1}, {}, 64, 0, 0, 0}};
+  keep(record);
+  const auto bottlenecks = analyse(input(Language::cuda));
+  ASSERT_TRUE(bottlenecks) << bottlenecks.error().message;
+  const Bottleneck& one = bottlenecks->front();
+  EXPECT_EQ(one.tier, "activity");
+  EXPECT_EQ(one.tier_reason, "the profiler needs permission");
+  ASSERT_EQ(one.kernels.size(), 2U);
+  EXPECT_THAT(one.kernels[0], testing::StartsWith("second: 75 % of the time on the device, 30 us"));
+  EXPECT_EQ(one.code, "20 instructions: 100 % memory") << "what the code shows is told as well";
+  EXPECT_THAT(profiled_numbers(input(Language::cuda)), Contains(Pair("large/registers", 64)));
+  record.cases["large"].trace = {{}, 0, "there is no CUPTI"};
+  keep(record);
+  EXPECT_EQ(analyse(input(Language::cuda))->front().tier, "static");
+  EXPECT_EQ(analyse(input(Language::cuda))->front().tier_reason, "the profiler needs permission; there is no CUPTI");
+}
+
 TEST_F(Analysis, of_device_code_that_nobody_looked_at_says_so) {
   const auto bottlenecks = analyse(input(Language::cuda));
   ASSERT_TRUE(bottlenecks) << bottlenecks.error().message;
@@ -89,7 +110,8 @@ TEST_F(Analysis, widths_in_the_code_tell_uncoalesced_accesses_from_wide_ones) {
   record.cases["large"] = {50'000,
                            {{{"gpu__time_duration.sum", 50'000},
                              {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", 16}}},
-                           ""};
+                           "",
+                           {}};
   keep(record);
   const auto narrow = analyse(input(Language::cuda));
   EXPECT_EQ(narrow->front().tier, "counters");

@@ -35,6 +35,7 @@ TEST(CourseText, an_analysis_comes_back_with_what_the_machine_code_shows) {
   one.code = "12 instructions: 50 % fp32";
   one.code_reason = "without the places in the source";
   one.lines = {"line 3: 4 instructions", "line 5: 2 instructions"};
+  one.kernels = {"softmax: 80 % of the time on the device", "fill: 20 % of the time on the device"};
   one.metrics = {{"registers", 32, "1"}};
   one.patterns = {{"register-spills", 0.5, "8 bytes", "fewer registers", "the guide"}};
   found.bottlenecks = {one};
@@ -46,6 +47,7 @@ TEST(CourseText, an_analysis_comes_back_with_what_the_machine_code_shows) {
   EXPECT_EQ(back.bottlenecks[0].code, one.code);
   EXPECT_EQ(back.bottlenecks[0].code_reason, one.code_reason);
   EXPECT_EQ(back.bottlenecks[0].lines, one.lines);
+  EXPECT_EQ(back.bottlenecks[0].kernels, one.kernels);
 }
 
 TEST(CourseText, a_finalist_that_the_sanitizer_refused_was_faster_and_is_not_accepted) {

@@ -83,6 +83,11 @@ TEST(Patterns, planted_numbers_show_their_pattern) {
       {"launch-bound", {{"time_us", 2}}},
       {"latency-bound", {{"memory_pct", 20}, {"sm_pct", 15}, {"stall_long_scoreboard", 14}}},
       {"tail-effect", {{"multiprocessors_busy_pct", 40}}},
+      {"gaps-between-kernels", {{"kernels", 4}, {"idle_between_pct", 55}}},
+      {"intermediates-between-kernels", {{"kernels", 3}, {"compute_bound", 0}, {"busy_roof_memory_pct", 30}}},
+      {"copies-and-fills", {{"transfers_pct", 35}}},
+      {"last-wave-part-filled", {{"waves", 1.2}, {"tail_pct", 40}}},
+      {"work-outside-the-call", {{"busy_us", 500}, {"outside_events_us", 400}, {"outside_events_pct", 80}}},
       {"tensor-pipe-idle", {{"contraction", 1}, {"narrow_float", 2}, {"tensor_pct", 0}, {"compute_bound", 1}}},
   };
   for (const Planted& one : planted)

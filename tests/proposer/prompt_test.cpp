@@ -52,6 +52,13 @@ Asked on_gpu() {
   launch.grid = {expression("rows"), expression("1"), expression("1")};
   launch.block = {expression("BLOCK"), expression("1"), expression("1")};
   asked.spec.launch = launch;
+  Bottleneck& bottleneck = asked.brief.bottlenecks[0];
+  bottleneck.tier = "activity";
+  bottleneck.tier_reason = "no permission for counters";
+  bottleneck.time = "mostly in row_max";
+  bottleneck.kernels = {
+      "row_max: 62 % of the time on the device, 12.3 us; grid 128x1x1 of 256x1x1 threads, 32 registers",
+      "divide: 38 % of the time on the device, 7.5 us; grid 128x1x1 of 256x1x1 threads, 16 registers"};
   return asked;
 }
 
@@ -115,6 +122,7 @@ TEST(Prompt, keeps_hostile_text_in_its_place) {
   asked.history[3].detail = hostile;
   asked.brief.lessons[0].change = hostile;
   asked.brief.bottlenecks[0].patterns[0].evidence = hostile;
+  asked.brief.bottlenecks[0].kernels = {hostile};
   asked.brief.flags = hostile;
   const Prompt prompt = make_prompt(asked.proposal());
   const std::string& source = prompt.sections[0].text;

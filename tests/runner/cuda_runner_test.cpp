@@ -8,6 +8,9 @@
 #include <fstream>
 #include <optional>
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include "runner/cuda_errors.h"
 #include "runner/cuda_session.h"
 #include "runner/device_program.h"
@@ -17,6 +20,7 @@ namespace kagent::runner {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::AnyOf;
 using testing::HasSubstr;
 
 class Environment {
@@ -36,6 +40,17 @@ bool write(const std::filesystem::path& file, const std::string& contents) {
   std::ofstream stream(file, std::ios::binary);
   stream << contents;
   return stream.flush().good();
+}
+
+// How many processes this one started that it has not seen end.
+int children() {
+  const std::string parent = fmt::format("PPid:\t{}", ::getpid());
+  int found = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream status(entry.path() / "status");
+    for (std::string line; std::getline(status, line);) found += line == parent;
+  }
+  return found;
 }
 
 class FakeGpu : public testing::TestWithParam<bool> {
@@ -276,6 +291,29 @@ TEST_P(FakeGpu, a_launch_that_names_what_nobody_knows_is_an_error_of_the_spec) {
   const auto refused = session->prepare(0, call_inputs(10, 0), {});
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("'m' of the launch"));
+}
+
+TEST_P(FakeGpu, what_no_profiler_can_look_at_has_a_reason_and_costs_nothing_else) {
+  limits_.reads_counters = true;
+  for (const bool as_kernel : {false, true}) {
+    const auto session = as_kernel ? kernel() : launcher();
+    ASSERT_THAT(done(session->prepare(0, call_inputs(1000, kScale), {})), IsOk());
+    const auto trace = session->trace(0);
+    ASSERT_TRUE(trace) << trace.error().message;
+    EXPECT_THAT(trace->work, testing::IsEmpty());
+    EXPECT_THAT(trace->problem, AnyOf(HasSubstr("kernels cannot be traced"), HasSubstr("there is no libcupti")));
+    ASSERT_THAT(done(session->call(0)), IsOk());
+    expect_scaled(*session, 0, 1000);
+  }
+}
+
+TEST_P(FakeGpu, a_process_that_a_profiler_was_in_serves_nobody_else) {
+  limits_.reads_counters = true;
+  ASSERT_THAT(done(kernel()->prepare(0, call_inputs(1000, kScale), {})), IsOk());
+  EXPECT_EQ(children(), 0) << "of the ended session, or kept ready with more rights than a candidate's";
+  limits_.reads_counters = false;
+  ASSERT_THAT(done(kernel()->prepare(0, call_inputs(1000, kScale), {})), IsOk());
+  EXPECT_GT(children(), 0) << "the others wait for the next";
 }
 
 TEST(CudaProbe, tells_what_the_driver_says_of_each_device) {

@@ -12,8 +12,9 @@ target_compile_definitions(kagent_fake_driver PRIVATE FAKE_DRIVER_VERSION=CUDA_V
 target_compile_definitions(kagent_old_fake_driver PRIVATE FAKE_DRIVER_VERSION=11040)
 kagent_test_candidate(fake_cuda ../fake_driver/candidate.cpp kagent_cuda_runtime)
 
-kagent_test(cuda_runner SOURCES cuda_runner_test.cpp cuda_session.cpp geometry_test.cpp sanitizer_test.cpp
-  LINKS kagent_runner)
+kagent_test(cuda_runner SOURCES activity_record_test.cpp cuda_runner_test.cpp cuda_session.cpp geometry_test.cpp
+  sanitizer_test.cpp ${PROJECT_SOURCE_DIR}/driver/runner/cuda_runtime/activity_record.cpp LINKS kagent_runner)
+target_include_directories(kagent_cuda_runner_tests SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
 add_dependencies(kagent_cuda_runner_tests kagent_cuda_program kagent_fake_driver kagent_old_fake_driver
   kagent_candidate_fake_cuda)
 target_compile_definitions(kagent_cuda_runner_tests PRIVATE
@@ -38,7 +39,7 @@ add_custom_command(OUTPUT ${kernels}
     ${CMAKE_CURRENT_SOURCE_DIR}/cuda/kernel.cu
   DEPENDS cuda/kernel.cu
   COMMENT "Compiling planted kernels with nvcc" VERBATIM)
-kagent_gpu_test(runner SOURCES cuda_gpu_test.cpp cuda_session.cpp ${launcher} ${kernels} LINKS kagent_runner)
+kagent_gpu_test(runner SOURCES cuda_gpu_test.cpp trace_gpu_test.cpp cuda_session.cpp ${launcher} ${kernels} LINKS kagent_runner)
 add_dependencies(kagent_runner_gpu_tests kagent_cuda_program)
 target_compile_definitions(kagent_runner_gpu_tests PRIVATE
   KAGENT_CANDIDATES="${CMAKE_CURRENT_BINARY_DIR}"
