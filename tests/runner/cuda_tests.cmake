@@ -39,7 +39,8 @@ add_custom_command(OUTPUT ${kernels}
     ${CMAKE_CURRENT_SOURCE_DIR}/cuda/kernel.cu
   DEPENDS cuda/kernel.cu
   COMMENT "Compiling planted kernels with nvcc" VERBATIM)
-kagent_gpu_test(runner SOURCES cuda_gpu_test.cpp trace_gpu_test.cpp cuda_session.cpp ${launcher} ${kernels} LINKS kagent_runner)
+kagent_gpu_test(runner SOURCES cuda_gpu_test.cpp trace_gpu_test.cpp cuda_session.cpp ${launcher} ${kernels}
+  LINKS kagent_runner)
 add_dependencies(kagent_runner_gpu_tests kagent_cuda_program)
 target_compile_definitions(kagent_runner_gpu_tests PRIVATE
   KAGENT_CANDIDATES="${CMAKE_CURRENT_BINARY_DIR}"
