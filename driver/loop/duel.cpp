@@ -26,6 +26,7 @@ std::int64_t written_elements(const KernelSpec& spec, const std::vector<BufferIm
 }  // namespace
 
 Sampled<DuelSamples> Duel::run(const DuelLength& length) {
+  inputs_too_ = length.inputs_too;
   if (auto done = prepare(); !done) return std::unexpected(done.error());
   if (auto done = warm_up(length.warm_up); !done) return std::unexpected(done.error());
   DuelSamples samples;
@@ -148,9 +149,9 @@ Sampled<RunResult> Duel::sample(bool candidate, const runner::SamplePlan& plan) 
 }
 
 Sampled<void> Duel::verify(const Looked& looked) {
-  auto incumbent = incumbent_.read(looked.slot);
+  auto incumbent = incumbent_.read_written(looked.slot);
   if (!incumbent) return std::unexpected(Stop::machine(incumbent.error()));
-  auto candidate = candidate_.read(looked.slot);
+  auto candidate = inputs_too_ ? candidate_.read(looked.slot) : candidate_.read_written(looked.slot);
   if (!candidate) return std::unexpected(Stop::machine(candidate.error()));
   // A process that died between two steps has no images; the next step says how it ended.
   if (incumbent->empty())

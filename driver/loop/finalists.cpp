@@ -91,7 +91,7 @@ void Finalists::judge_best(double share, int most) {
       if (trial.outcome == Outcome::ok && trial.score && !judged_.contains(trial.candidate_hash) &&
           *trial.score < incumbent_ratio_ * share && (!best || *trial.score < *best->score))
         best = &trial;
-    if (!best || (i > 0 && run_.time_left().count() < 0)) return;
+    if (!best || (judged_here_ && run_.time_left().count() < 0)) return;
     if (judge(*best)) return;
   }
 }
@@ -99,7 +99,9 @@ void Finalists::judge_best(double share, int most) {
 // True if the candidate was accepted or nothing could be decided.
 bool Finalists::judge(const Trial& trial) {
   const std::string hash = trial.candidate_hash;
+  const double raced = trial.score.value_or(1);
   judged_.insert(hash);
+  judged_here_ = true;
   JudgedFinalist judged = run_.course.replays() ? run_.course.take_judged(hash) : judged_now(trial);
   if (judged.interrupted) return true;
   run_.course.note_judged(hash, judged);
@@ -108,7 +110,10 @@ bool Finalists::judge(const Trial& trial) {
   const Evidence& evidence = judged.variant->evidence;
   if (run_.course.replays())
     run_.progress.on_event(Accepted{judged.variant->reference, evidence.against_incumbent, evidence.against_baseline});
-  incumbent_ratio_ = evidence.against_baseline.ratio;
+  // What raced with it in device code alone is compared with how it raced: the build's compiler may make another
+  // program.
+  const bool raced_alike = run_.context.spec.style != Style::kernel;
+  incumbent_ratio_ = raced_alike ? evidence.against_baseline.ratio : raced;
   roofline_share_ = judged.roofline_share;
   incumbent_ = Incumbent{judged.binary.value_or(Binary{}), judged.variant};
   accepted_ = std::move(judged.variant);

@@ -20,8 +20,8 @@ class Finalists {
   // `bench`: null for a replay, which compiles and measures nothing.
   Finalists(const RunScope& run, Workbench* bench, History& history);
 
-  // Judges up to `most` of the best candidates that are under `share` of the incumbent's time and not judged yet; no
-  // more than one once the time budget is used up.
+  // Judges up to `most` of the best candidates that are under `share` of the incumbent's time and not judged yet. Once
+  // the time budget is used up none but the first of the run.
   void judge_best(double share, int most);
 
   const Incumbent& incumbent() const { return incumbent_; }
@@ -47,6 +47,7 @@ class Finalists {
   std::optional<Variant> accepted_;
   std::optional<double> roofline_share_;
   std::set<std::string> judged_;
+  bool judged_here_ = false;  // in this run
 };
 
 }  // namespace kagent::loop

@@ -80,7 +80,8 @@ Sampled<void> Race::take_part(Entry& entry, int blocks) {
   entry.times.resize(plans_.size());
   for (std::size_t c = 0; c < plans_.size(); ++c) {
     Duel duel(spec_, plans_[c], contents_[c], *anchor_, **session, random_, options_.interrupted);
-    auto samples = duel.run({.warm_up = kWarmUp, .time = std::chrono::hours(1), .least = blocks, .most = blocks});
+    auto samples = duel.run(
+        {.warm_up = kWarmUp, .time = std::chrono::hours(1), .least = blocks, .most = blocks, .inputs_too = false});
     if (!samples) return std::unexpected(samples.error());
     auto append = [](std::vector<double>& to, const std::vector<double>& from) {
       to.insert(to.end(), from.begin(), from.end());

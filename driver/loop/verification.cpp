@@ -4,7 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <random>
+#include <thread>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -31,6 +36,9 @@ constexpr std::chrono::milliseconds kStepAllowance{2'000};
 // One call of the reference or the baseline. Checks call them dozens of times: one that takes longer needs smaller
 // cases.
 constexpr std::chrono::seconds kOwnStepLimit{60};
+// Checks that the project's own programs are asked about at a time: the large ones, which take the time, are few, and
+// must not fill a device together that has room for one.
+constexpr std::int64_t kMostWorkers = 4, kMostElementsAtOnce = std::int64_t{512} << 20;
 
 // What to correct where the baseline fails; `output` is the one that failed, where one did.
 std::string advice(const KernelSpec& spec, const std::string& output = {}) {
@@ -162,6 +170,87 @@ Result<void> demand_sharpness(const KernelSpec& spec, const Check& check) {
                  "make the tolerance in kernel.json tighter, or the inputs larger in magnitude");
 }
 
+// Live processes of the project's own programs.
+struct OwnSessions {
+  std::unique_ptr<Session> baseline;
+  std::unique_ptr<Session> reference;  // null where the spec names none
+};
+
+Result<OwnSessions> start_own(const KernelSpec& spec, const OwnPrograms& programs, const runner::RunnerLimits& limits) {
+  OwnSessions sessions;
+  auto baseline = programs.runner.start(programs.baseline, spec.parameters, limits);
+  if (!baseline) return std::unexpected(baseline.error());
+  sessions.baseline = std::move(*baseline);
+  if (!programs.reference) return sessions;
+  auto reference = programs.reference_runner.start(*programs.reference, reference_parameters(spec), limits);
+  if (!reference) return std::unexpected(reference.error());
+  sessions.reference = std::move(*reference);
+  return sessions;
+}
+
+// What is expected of a check, and how far the baseline is from it. How long the baseline's call took.
+Result<std::chrono::nanoseconds> complete(const KernelSpec& spec, const OwnSessions& own, Check& check) {
+  // A recorded contraction still needs S from the reference; recorded values stay the expected ones.
+  const bool recorded = !check.expected.tensors.empty();
+  if (own.reference && (!recorded || has_contraction(spec))) {
+    auto asked = ask_reference(spec, *own.reference, check.inputs);
+    if (!asked) return std::unexpected(asked.error());
+    if (recorded)
+      check.expected.magnitude = std::move(asked->magnitude);
+    else
+      check.expected = std::move(*asked);
+  }
+  auto time = ask_baseline(spec, *own.baseline, check);
+  if (!time) return time;
+  if (auto done = demand_sharpness(spec, check); !done) return std::unexpected(done.error());
+  return time;
+}
+
+std::size_t workers_for(const std::vector<Check>& checks) {
+  std::int64_t largest = 1;
+  for (const Check& check : checks) largest = std::max(largest, check.elements);
+  const std::int64_t fitting = kMostElementsAtOnce / largest;
+  const auto processors = static_cast<std::int64_t>(std::thread::hardware_concurrency());
+  return static_cast<std::size_t>(std::max<std::int64_t>(std::min({kMostWorkers, fitting, processors}), 1));
+}
+
+// Completes all checks, several at a time. The time of the baseline's slowest call; of errors that of the cheapest
+// check that has one.
+Result<std::chrono::nanoseconds> ask_own_programs(const KernelSpec& spec, const OwnPrograms& programs,
+                                                  const runner::RunnerLimits& limits, std::vector<Check>& checks) {
+  // The project's own code gets all the time it needs, within reason.
+  runner::RunnerLimits patient = limits;
+  patient.step = kOwnStepLimit;
+  std::mutex mutex;
+  std::size_t next = 0;
+  std::optional<std::pair<std::size_t, StageError>> failed;  // the check whose error counts
+  std::chrono::nanoseconds slowest{0};
+  const auto note = [&](std::size_t at, const Result<std::chrono::nanoseconds>& time) {
+    const std::scoped_lock lock(mutex);
+    if (time) {
+      slowest = std::max(slowest, *time);
+    } else if (!failed || at < failed->first) {
+      failed = {at, time.error()};
+    }
+  };
+  const auto take = [&]() -> std::optional<std::size_t> {
+    const std::scoped_lock lock(mutex);
+    return !failed && next < checks.size() ? std::optional(next++) : std::nullopt;
+  };
+  const auto work = [&] {
+    auto own = start_own(spec, programs, patient);
+    if (!own) return note(0, std::unexpected(own.error()));
+    while (const auto at = take()) note(*at, complete(spec, *own, checks[*at]));
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 1; i < workers_for(checks); ++i) threads.emplace_back(work);
+    work();
+  }
+  if (failed) return std::unexpected(failed->second);
+  return slowest;
+}
+
 CallLayout layout_of(std::size_t check) {
   constexpr std::array<CallLayout, 3> kLayouts{{
       {Placement::aligned, 0, kFirstPoison},
@@ -181,39 +270,12 @@ Result<VerificationSuite> VerificationSuite::prepare(const KernelSpec& spec, con
   auto checks = plan(spec, seed);
   if (!checks) return std::unexpected(checks.error());
   suite.checks_ = std::move(*checks);
-
-  // The project's own code gets all the time it needs, within reason.
-  runner::RunnerLimits patient = limits;
-  patient.step = kOwnStepLimit;
-  auto baseline_session = programs.runner.start(programs.baseline, spec.parameters, patient);
-  if (!baseline_session) return std::unexpected(baseline_session.error());
-  std::unique_ptr<Session> reference_session;
-  if (programs.reference) {
-    auto started = programs.reference_runner.start(*programs.reference, reference_parameters(spec), patient);
-    if (!started) return std::unexpected(started.error());
-    reference_session = std::move(*started);
-  }
-
-  std::chrono::nanoseconds slowest{0};
-  for (Check& check : suite.checks_) {
-    // A recorded contraction still needs S from the reference; recorded values stay the expected ones.
-    const bool recorded = !check.expected.tensors.empty();
-    if (reference_session && (!recorded || has_contraction(spec))) {
-      auto asked = ask_reference(spec, *reference_session, check.inputs);
-      if (!asked) return std::unexpected(asked.error());
-      if (recorded)
-        check.expected.magnitude = std::move(asked->magnitude);
-      else
-        check.expected = std::move(*asked);
-    }
-    auto time = ask_baseline(spec, **baseline_session, check);
-    if (!time) return std::unexpected(time.error());
-    slowest = std::max(slowest, *time);
-    if (auto done = demand_sharpness(spec, check); !done) return std::unexpected(done.error());
+  const auto slowest = ask_own_programs(spec, programs, limits, suite.checks_);
+  if (!slowest) return std::unexpected(slowest.error());
+  for (const Check& check : suite.checks_)
     if (spec.find_case(check.inputs.label))
       suite.expected_from_.push_back(fmt::format("{}: {}", check.inputs.label, name(check.expected.from)));
-  }
-  suite.limits_.step = kStepAllowance + kStepFactor * std::chrono::ceil<std::chrono::milliseconds>(slowest);
+  suite.limits_.step = kStepAllowance + kStepFactor * std::chrono::ceil<std::chrono::milliseconds>(*slowest);
   return suite;
 }
 

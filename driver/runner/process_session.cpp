@@ -262,7 +262,14 @@ std::uint64_t ProcessSession::fingerprint(const Slot& slot, const std::vector<Bu
   return result;
 }
 
-Result<std::vector<BufferImage>> ProcessSession::read(int slot) {
+// Nobody asks what a workspace holds: only the surroundings of a large one are looked at.
+bool ProcessSession::is_looked_at(const Parameter& parameter, const Block& block, bool inputs) const {
+  constexpr std::uint64_t kLargeWorkspace = std::uint64_t{1} << 20;
+  if (parameter.kind == ParameterKind::workspace) return block.data_bytes < kLargeWorkspace;
+  return inputs || parameter.kind != ParameterKind::input;
+}
+
+Result<std::vector<BufferImage>> ProcessSession::read_images(int slot, bool inputs) {
   if (process_->has_ended()) return std::vector<BufferImage>{};
   const auto target = find(slot);
   if (!target) return std::unexpected(target.error());
@@ -274,9 +281,7 @@ Result<std::vector<BufferImage>> ProcessSession::read(int slot) {
     auto shape = extents(parameters_[i], (*target)->sizes);
     if (!shape) return std::unexpected(shape.error());
     images.push_back({parameters_[i].name, {parameters_[i].dtype, std::move(*shape), {}}, true, 0});
-    // Nobody asks what a workspace holds: only the surroundings of a large one are looked at.
-    constexpr std::uint64_t kLargeWorkspace = std::uint64_t{1} << 20;
-    if (parameters_[i].kind != ParameterKind::workspace || blocks[i].data_bytes < kLargeWorkspace)
+    if (is_looked_at(parameters_[i], blocks[i], inputs))
       images.back().contents = make_tensor(parameters_[i].dtype, std::move(images.back().contents.shape));
     const Guards limits = guards_of(blocks[i]);
     guards.emplace_back(limits.front_end - limits.front_start);

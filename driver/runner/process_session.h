@@ -47,7 +47,8 @@ class ProcessSession final : public Session {
                            const Revisions* revisions) override;
   Result<RunResult> call(int slot) override;
   Result<RunResult> sample(const SamplePlan& plan) override;
-  Result<std::vector<BufferImage>> read(int slot) override;
+  Result<std::vector<BufferImage>> read(int slot) override { return read_images(slot, true); }
+  Result<std::vector<BufferImage>> read_written(int slot) override { return read_images(slot, false); }
   Result<Counters> count(int slot, const std::vector<std::string>& metrics) override;
   Result<KernelTrace> trace(int slot) override;
   Result<RunResult> release(int slot) override;
@@ -70,6 +71,8 @@ class ProcessSession final : public Session {
     std::span<Byte> bytes;
   };
   Result<Slot*> find(int slot);
+  Result<std::vector<BufferImage>> read_images(int slot, bool inputs);
+  bool is_looked_at(const Parameter& parameter, const protocol::Block& block, bool inputs) const;
   std::vector<Part<const std::byte>> contents_of(const CallInputs& inputs) const;
   std::vector<Part<const std::byte>> changed_parts(const std::vector<Part<const std::byte>>& parts,
                                                    const Revisions& revisions, const Revisions::Held& held) const;

@@ -80,6 +80,8 @@ class Session {
   // their guards are intact. Empty if the process died, or was ended
   // because what the slot's last call left has changed since it returned: ask with a step to learn how.
   virtual Result<std::vector<BufferImage>> read(int slot) = 0;
+  // The same without the contents of inputs, which may be most of the memory: their images have a shape and no bytes.
+  virtual Result<std::vector<BufferImage>> read_written(int slot) { return read(slot); }
   // Hardware counters of one call: of device code under CUPTI's names, of each kernel that it launches; of host code
   // under ProcessorCounters' names, of the whole call as if it were one kernel. Where they cannot be read `problem`
   // says why; counters are for diagnosis, and never decide.

@@ -71,7 +71,7 @@ BaselineErrors baseline_errors(const Verdict& verdict) {
 
 Verdict compare_programs(const KernelSpec& spec, const CallInputs& inputs, const std::vector<BufferImage>& candidate,
                          const std::vector<BufferImage>& incumbent) {
-  if (const auto problem = surroundings_problem(spec, inputs, candidate))
+  if (const auto problem = surroundings_problem(spec, inputs, candidate, InputImages::some))
     return fail(Outcome::wrong_result, inputs, *problem);
   Verdict verdict{Outcome::ok, inputs.label, {}, {}};
   for (const Parameter& parameter : spec.parameters) {

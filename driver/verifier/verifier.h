@@ -33,6 +33,7 @@ Verdict check_repeat(const KernelSpec& spec, const CallInputs& inputs, const std
                      const std::vector<BufferImage>& again);
 
 // Two programs on the same inputs, each allowed the tolerance: used on timed calls, where no reference is at hand.
+// Inputs that were not read back (read_written()) are not looked at.
 Verdict compare_programs(const KernelSpec& spec, const CallInputs& inputs, const std::vector<BufferImage>& candidate,
                          const std::vector<BufferImage>& incumbent);
 

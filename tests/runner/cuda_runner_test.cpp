@@ -172,6 +172,18 @@ TEST_P(FakeGpu, a_refill_sends_no_more_than_what_changed) {
   EXPECT_EQ(x_after(&revisions), now) << "what it holds is of no known revision";
 }
 
+TEST_P(FakeGpu, what_a_call_wrote_can_be_read_without_its_inputs) {
+  const auto session = launcher();
+  ASSERT_THAT(done(session->prepare(0, call_inputs(1000, kScale), {})), IsOk());
+  ASSERT_THAT(done(session->call(0)), IsOk());
+  const auto whole = session->read(0), written = session->read_written(0);
+  ASSERT_TRUE(whole && written);
+  EXPECT_EQ(image(*written, "y").contents.bytes, image(*whole, "y").contents.bytes);
+  EXPECT_EQ(image(*written, "x").contents.shape, image(*whole, "x").contents.shape);
+  EXPECT_TRUE(image(*written, "x").contents.bytes.empty());
+  EXPECT_TRUE(image(*written, "x").guards_intact);
+}
+
 TEST_P(FakeGpu, each_error_of_the_device_is_its_own_outcome) {
   EXPECT_THAT(outcome_of(kIllegalAccess), EndsWith(Outcome::illegal_access, "CUDA_ERROR_ILLEGAL_ADDRESS (700)"));
   EXPECT_THAT(outcome_of(kMisaligned), EndsWith(Outcome::misaligned_access, "(716)"));

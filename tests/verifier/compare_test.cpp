@@ -164,5 +164,16 @@ TEST(ComparePrograms, HoldsIntegersToEveryBitAndSeesDamage) {
   EXPECT_EQ(compare_programs(call.spec, call.inputs, call.images({1, 2}), damaged).outcome, Outcome::ok);
 }
 
+TEST(ComparePrograms, LooksAtTheInputsThatWereReadBack) {
+  const OneInput call(DType::float32, {1}, {1, 2}, example::tolerance(1e-3));
+  std::vector<BufferImage> images = call.images({1, 2});
+  images[0].contents.bytes[0] ^= std::byte{1};
+  EXPECT_EQ(compare_programs(call.spec, call.inputs, images, images).outcome, Outcome::wrong_result);
+  images[0].contents.bytes.clear();
+  EXPECT_EQ(compare_programs(call.spec, call.inputs, images, images).outcome, Outcome::ok);
+  EXPECT_EQ(compare(call.spec, call.inputs, call.expected, images).outcome, Outcome::wrong_result)
+      << "for a check all of them are read";
+}
+
 }  // namespace
 }  // namespace kagent::verifier
