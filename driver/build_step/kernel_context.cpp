@@ -2,6 +2,8 @@
 #include "build_step/kernel_context.h"
 
 #include <cctype>
+#include <cstdlib>
+#include <string_view>
 
 #include <fmt/core.h>
 
@@ -45,6 +47,20 @@ Result<void> hash_golden(KernelContext& context) {
   return {};
 }
 
+// Clusters came with sm_90: before it such a launch fails, the baseline's as well. One block is no cluster.
+Result<void> check_cluster(const KernelContext& context) {
+  constexpr int kFirstWithClusters = 90;
+  if (!context.spec.launch || !context.spec.launch->cluster) return {};
+  std::int64_t blocks = 1;
+  for (const Expression& extent : *context.spec.launch->cluster)
+    blocks *= extent.names().empty() ? extent.evaluate({}).value_or(1) : 1;
+  if (blocks == 1 || std::atoi(context.architecture.c_str() + std::string_view("sm_").size()) >= kFirstWithClusters)
+    return {};
+  return failure(fmt::format("{}/kernel.json: /launch/cluster: {} blocks in a cluster, and {} has no clusters",
+                             context.spec.folder.string(), blocks, context.architecture),
+                 "build for sm_90 or later alone (ARCHITECTURES, CUDA_ARCHITECTURES), or leave \"cluster\" out");
+}
+
 }  // namespace
 
 std::string filed_architecture(const BuildOutput& output) {
@@ -75,6 +91,8 @@ Result<KernelContext> load_context(const KernelRequest& request, const BuildOutp
     return failure(fmt::format("{}/kernel.json: \"style\" is \"kernel\", and {} is not CUDA", request.golden.string(),
                                request.source.string()),
                    "use \"launcher\", or name a .cu source in the CMake call");
+
+  if (auto done = check_cluster(context); !done) return std::unexpected(done.error());
 
   auto text = util::read_file(request.source);
   if (!text) return std::unexpected(text.error());

@@ -131,6 +131,16 @@ struct KagentFits<Given, Taken, true> {
       (std::is_signed<Given>::value == std::is_signed<Taken>::value || std::is_same<Taken, char>::value);
 };
 
+// Whether a __constant__ array is of what is copied to it; a class is taken for several elements of it.
+template <class Given, class Held>
+struct KagentHolds {
+  using Element = typename std::remove_cv<typename std::remove_all_extents<Held>::type>::type;
+  static constexpr bool value =
+      !std::is_arithmetic<Given>::value || !std::is_arithmetic<Element>::value || KagentFits<Given, Element>::value;
+};
+template <class Given, class Held>
+[[maybe_unused]] KagentHolds<Given, Held> kagent_holds(const Held&);
+
 // Of what is no kernel, or several, the compiler has said so already.
 template <class Kernel>
 struct KagentTaken {
@@ -175,7 +185,8 @@ cudaError_t kagent_raise_shared(Kernel kernel, const KagentGeometry& geometry) {
 }  // namespace
 )";
 
-// More than 8 blocks in a cluster are not portable, and have to be allowed.
+// More than 8 blocks in a cluster are not portable, and have to be allowed. One block is no cluster, which devices
+// before sm_90 would refuse.
 constexpr std::string_view kCluster = R"(
 namespace {
 
@@ -183,6 +194,7 @@ template <class Kernel>
 cudaError_t kagent_set_cluster(Kernel kernel, const KagentGeometry& geometry, cudaLaunchAttribute& attribute,
                                cudaLaunchConfig_t& config) {
   const dim3 cluster = kagent_dimensions(geometry.cluster);
+  if (cluster.x * cluster.y * cluster.z == 1) return cudaSuccess;
   attribute.id = cudaLaunchAttributeClusterDimension;
   attribute.val.clusterDim.x = cluster.x;
   attribute.val.clusterDim.y = cluster.y;

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include <fmt/core.h>
+
 #include "build_step/launcher_prelude.h"
 
 namespace kagent::build_step {
@@ -166,11 +168,16 @@ std::string constants_code(const KernelSpec& spec) {
   std::string text;
   for (const Parameter& parameter : spec.parameters) {
     if (!parameter.constant_memory) continue;
-    std::string bytes = "sizeof(" + type_name(parameter.dtype) + ")";
-    for (const Expression& extent : parameter.shape) bytes += " * static_cast<std::size_t>(" + exact(extent) + ")";
-    text += "  kagent_error = cudaMemcpyToSymbolAsync(" + parameter.name + ", " + given(parameter.name) + ", " + bytes +
-            ", 0,\n                                         cudaMemcpyDeviceToDevice, on_kagent_stream);\n"
-            "  if (kagent_error != cudaSuccess) return kagent_error;\n";
+    std::int64_t elements = 1;  // the shape is of numbers (spec/)
+    for (const Expression& extent : parameter.shape) elements *= extent.evaluate({}).value_or(0);
+    text += fmt::format(R"(  static_assert(decltype(kagent_holds<{1}>({0}))::value,
+                "{0} holds another type than kernel.json copies to it, {2} of {1}");
+  static_assert(sizeof({0}) >= sizeof({1}) * {2},
+                "{0} holds less than kernel.json copies to it, {2} of {1}");
+  kagent_error = cudaMemcpyToSymbolAsync({0}, {3}, sizeof({1}) * {2}, 0, cudaMemcpyDeviceToDevice, on_kagent_stream);
+  if (kagent_error != cudaSuccess) return kagent_error;
+)",
+                        parameter.name, type_name(parameter.dtype), elements, given(parameter.name));
   }
   return text;
 }
@@ -193,15 +200,17 @@ std::string assertions(const KernelSpec& spec) {
   int count = 0;
   for (const Parameter& parameter : spec.parameters) {
     if (parameter.constant_memory) continue;
-    list += "  static_assert(KagentTaken<KagentKernel>::kIsLike<" + std::to_string(count) + ", " +
-            given_type(parameter) + ">,\n                \"parameter " + std::to_string(count + 1) + " of " +
-            spec.entry + " is of another type than '" + parameter.name + "' of kernel.json, " + given_type(parameter) +
-            "\");\n";
+    list += fmt::format(R"(  static_assert(KagentTaken<KagentKernel>::kIsLike<{0}, {2}>,
+                "parameter {1} of {3} is of another type than '{4}' of kernel.json, {2}");
+)",
+                        count, count + 1, given_type(parameter), spec.entry, parameter.name);
     ++count;
   }
-  return "  static_assert(KagentTaken<KagentKernel>::kAreAsMany<" + std::to_string(count) + ">,\n                \"" +
-         spec.entry + " takes another number of parameters than kernel.json lists outside of constant memory, " +
-         std::to_string(count) + "\");\n" + list;
+  return fmt::format(R"(  static_assert(KagentTaken<KagentKernel>::kAreAsMany<{0}>,
+                "{1} takes another number of parameters than kernel.json lists outside of constant memory, {0}");
+)",
+                     count, spec.entry) +
+         list;
 }
 
 std::string body(const KernelSpec& spec, const Launch& launch) {

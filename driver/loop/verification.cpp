@@ -66,10 +66,14 @@ std::string failing_output(const Verdict& verdict) {
 Result<std::chrono::nanoseconds> ask_baseline(const KernelSpec& spec, Session& baseline, Check& check) {
   auto called = call_once(baseline, check.inputs, {});
   if (!called) return std::unexpected(called.error());
+  const bool too_much = called->result.outcome == Outcome::limits_exceeded;
   if (called->result.outcome != Outcome::ok)
-    return failure(fmt::format("the baseline itself fails on {}: {} ({})", check.inputs.label,
-                               name(called->result.outcome), called->result.detail),
-                   advice(spec));
+    return failure(
+        fmt::format("the baseline itself fails on {}: {} ({})", check.inputs.label, name(called->result.outcome),
+                    called->result.detail),
+        too_much ? "have the kernel, or \"launch\" in kernel.json, ask for less; sizes that no device can run are "
+                   "forbidden by \"requires\""
+                 : advice(spec));
   if (check.expected.tensors.empty()) {
     check.expected.from = ExpectedFrom::baseline;
     check.expected.tensors = written_tensors(spec, called->images, true);

@@ -3,6 +3,9 @@
 
 #include <array>
 #include <limits>
+#include <string_view>
+
+#include <fmt/core.h>
 
 namespace kagent::runner {
 
@@ -10,54 +13,54 @@ namespace {
 
 using Lookup = Expression::Lookup;
 
-// Whether it fits is told by the second; the first is an error of the expression.
-Result<bool> evaluate(const Expression& expression, const Lookup& lookup, std::uint32_t least, std::uint32_t& into) {
-  const auto value = expression.evaluate(lookup);
-  if (!value) return failure("'" + expression.text() + "' of the launch: " + value.error().message, value.error().fix);
-  if (*value < least || *value > std::numeric_limits<std::int32_t>::max()) return false;
-  into = static_cast<std::uint32_t>(*value);
-  return true;
-}
+// Evaluates one expression after another, and keeps what is the first to be beyond all devices.
+class Evaluation {
+ public:
+  explicit Evaluation(const Lookup& lookup) : lookup_(lookup) {}
 
-Result<bool> evaluate(const std::array<Expression, 3>& extents, const Lookup& lookup, std::uint32_t least,
-                      std::uint32_t (&into)[3]) {
-  bool fits = true;
-  for (std::size_t axis = 0; axis < extents.size(); ++axis) {
-    const auto one = evaluate(extents[axis], lookup, least, into[axis]);
-    if (!one) return one;
-    fits = fits && *one;
+  Result<void> one(const std::string& what, const Expression& expression, std::uint32_t least, std::uint32_t& into) {
+    const auto value = expression.evaluate(lookup_);
+    if (!value)
+      return failure("'" + expression.text() + "' of the launch: " + value.error().message, value.error().fix);
+    if (*value >= least && *value <= std::numeric_limits<std::int32_t>::max())
+      into = static_cast<std::uint32_t>(*value);
+    else if (impossible.empty())
+      impossible = fmt::format("asks for what no device has: {} is '{}', {}", what, expression.text(), *value);
+    return {};
   }
-  return fits;
-}
+  Result<void> axes(const std::string& what, const std::array<Expression, 3>& extents, std::uint32_t least,
+                    std::uint32_t (&into)[3]) {
+    for (std::size_t axis = 0; axis < extents.size(); ++axis)
+      if (auto done = one(fmt::format("{} {}", what, "xyz"[axis]), extents[axis], least, into[axis]); !done)
+        return done;
+    return {};
+  }
+
+  std::string impossible;
+
+ private:
+  const Lookup& lookup_;
+};
 
 }  // namespace
 
-Result<std::optional<protocol::Geometry>> evaluate_geometry(const Launch& launch, const Sizes& sizes,
-                                                            const TunableValues& tunables) {
+Result<std::expected<protocol::Geometry, std::string>> evaluate_geometry(const Launch& launch, const Sizes& sizes,
+                                                                         const TunableValues& tunables) {
   const Lookup lookup = [&](std::string_view name) -> const std::int64_t* {
     if (const auto size = sizes.find(std::string(name)); size != sizes.end()) return &size->second;
     const auto tunable = tunables.find(std::string(name));
     return tunable == tunables.end() ? nullptr : &tunable->second;
   };
   protocol::Geometry geometry{};
-  bool fits = true;
-  const auto note = [&fits](const Result<bool>& one) {
-    if (one) fits = fits && *one;
-    return one.has_value();
-  };
-  auto step = evaluate(launch.grid, lookup, 0, geometry.grid);  // an empty launch is left out
-  if (!note(step)) return std::unexpected(step.error());
-  step = evaluate(launch.block, lookup, 1, geometry.block);
-  if (!note(step)) return std::unexpected(step.error());
-  if (launch.cluster) {
-    step = evaluate(*launch.cluster, lookup, 1, geometry.cluster);
-    if (!note(step)) return std::unexpected(step.error());
-  }
-  if (launch.shared_memory) {
-    step = evaluate(*launch.shared_memory, lookup, 0, geometry.shared_bytes);
-    if (!note(step)) return std::unexpected(step.error());
-  }
-  if (!fits) return std::nullopt;
+  Evaluation evaluation(lookup);
+  auto done = evaluation.axes("grid", launch.grid, 0, geometry.grid);  // an empty launch is left out
+  if (done) done = evaluation.axes("block", launch.block, 1, geometry.block);
+  if (done && launch.cluster) done = evaluation.axes("cluster", *launch.cluster, 1, geometry.cluster);
+  if (done && launch.shared_memory)
+    done = evaluation.one("shared memory", *launch.shared_memory, 0, geometry.shared_bytes);
+  if (!done) return std::unexpected(done.error());
+  if (!evaluation.impossible.empty())
+    return std::expected<protocol::Geometry, std::string>(std::unexpect, evaluation.impossible);
   return geometry;
 }
 

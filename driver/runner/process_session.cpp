@@ -156,8 +156,8 @@ Result<RunResult> ProcessSession::set_geometry(int slot) {
   const auto geometry = evaluate_geometry(*kind_.launch, slots_[static_cast<std::size_t>(slot)]->sizes, kind_.tunables);
   if (!geometry) return std::unexpected(geometry.error());
   if (!*geometry) {
-    process_->end(Outcome::limits_exceeded, "asks for a geometry that no device has");
-    return RunResult{Outcome::limits_exceeded, "asks for a geometry that no device has", {}, {}};
+    process_->end(Outcome::limits_exceeded, geometry->error());
+    return RunResult{Outcome::limits_exceeded, geometry->error(), {}, {}};
   }
   const auto answer =
       process_->ask(request_for(Operation::set_geometry, slot), std::as_bytes(std::span(&**geometry, 1)));

@@ -137,7 +137,9 @@ void Child::reap() {
   }
   finished_.ended_by = WIFSIGNALED(status) ? EndedBy::signal : EndedBy::exit;
   finished_.code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
-  if (signals_as_exit_status_ && finished_.ended_by == EndedBy::exit && finished_.code > 128)
+  // Statuses beyond the last signal are the program's own: nvcc ends with 255.
+  const bool can_be_signal = finished_.code > 128 && finished_.code - 128 < NSIG;
+  if (signals_as_exit_status_ && finished_.ended_by == EndedBy::exit && can_be_signal)
     finished_.ended_by = EndedBy::signal, finished_.code -= 128;
   finished_.duration = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - started_);
   over_ = true;

@@ -232,8 +232,14 @@ TEST_F(CompiledLauncher, NamesTheParameterThatTheKernelTakesOtherwise) {
                      parameter("letters", ParameterKind::scalar, DType::uint8),
                      parameter("a", ParameterKind::scalar, DType::float64),
                      parameter("sign", ParameterKind::scalar, DType::uint32),
-                     parameter("missing", ParameterKind::scalar, DType::float32)};
+                     parameter("missing", ParameterKind::scalar, DType::float32),
+                     parameter("taps", ParameterKind::input, DType::float32, {"3 * 5"}),
+                     parameter("table", ParameterKind::input, DType::int64, {"4"}),
+                     parameter("pairs", ParameterKind::input, DType::float32, {"8"})};
+  for (std::size_t i = 8; i < spec.parameters.size(); ++i) spec.parameters[i].constant_memory = true;
   write("kernel.cu", launcher_source(spec,
+                                     "__constant__ float taps[14];\n__constant__ double table[2][2];\n"
+                                     "__constant__ float2 pairs[5];\n"
                                      "__global__ void other(const float*, const float*, int, long long, char, float, "
                                      "int) {}\n",
                                      "other.cu", launch_of("1", "8")));
@@ -245,6 +251,9 @@ TEST_F(CompiledLauncher, NamesTheParameterThatTheKernelTakesOtherwise) {
   EXPECT_THAT(said, HasSubstr("\"parameter 3 of other is of another type than 'n' of kernel.json, std::int64_t\""));
   EXPECT_THAT(said, HasSubstr("\"parameter 6 of other is of another type than 'a' of kernel.json, double\""));
   EXPECT_THAT(said, HasSubstr("\"parameter 7 of other is of another type than 'sign' of kernel.json, std::uint32_t\""));
+  EXPECT_THAT(said, HasSubstr("\"taps holds less than kernel.json copies to it, 15 of float\""));
+  EXPECT_THAT(said, HasSubstr("\"table holds another type than kernel.json copies to it, 4 of std::int64_t\""));
+  EXPECT_THAT(said, Not(HasSubstr("pairs")));
   for (const char* right : {"'x'", "'y'", "'fine'", "'letters'", "'missing'"}) EXPECT_THAT(said, Not(HasSubstr(right)));
 }
 

@@ -39,8 +39,14 @@ TEST(Geometry, BeyondWhatCanBeAskedForIsTheCandidates) {
   for (const char* extent : {"n - 1", "n + 4294967296"}) {
     const auto geometry = evaluate_geometry({axes(extent), axes("32"), {}, {}, {}}, {{"n", 0}}, {});
     ASSERT_TRUE(geometry);
-    EXPECT_FALSE(*geometry) << extent;
+    ASSERT_FALSE(*geometry) << extent;
+    EXPECT_THAT(geometry->error(), HasSubstr("grid x is '" + std::string(extent) + "', "));
   }
+  const auto first =
+      evaluate_geometry({axes("1"), axes("32", "n"), {}, *Expression::parse("n - 7"), {}}, {{"n", 0}}, {});
+  ASSERT_TRUE(first);
+  ASSERT_FALSE(*first);
+  EXPECT_EQ(first->error(), "asks for what no device has: block y is 'n', 0");
 }
 
 TEST(Geometry, OfAnUnknownNameNamesIt) {

@@ -89,6 +89,13 @@ TEST_F(Sandbox, tells_a_deadly_signal_as_such) {
   EXPECT_EQ(finished.code, SIGSEGV);
 }
 
+// nvcc ends with 255 where ptxas refuses.
+TEST_F(Sandbox, an_exit_status_beyond_the_last_signal_is_none) {
+  const Finished finished = run_inside("exit 255");
+  EXPECT_EQ(finished.ended_by, EndedBy::exit);
+  EXPECT_EQ(finished.code, 255);
+}
+
 TEST_F(Sandbox, shows_only_what_the_view_names) {
   const SandboxView view{.read_only = {path("shown")}, .read_write = {}, .covered = {}};
   EXPECT_EQ(seen("shown/file", view), "shown/file\n");

@@ -140,7 +140,8 @@ int launch_kernel(const Slot& slot) {
     if (is_constant(i) || argument.block.kind == protocol::BlockKind::stream) continue;
     passed[count++] = argument.is_buffer() ? const_cast<void**>(&slot.pointers[i]) : slot.pointers[i];
   }
-  if (g.cluster[0] == 0)
+  const bool alone = g.cluster[0] == 1 && g.cluster[1] == 1 && g.cluster[2] == 1;  // no cluster, whatever the device
+  if (g.cluster[0] == 0 || alone)
     return api.cuLaunchKernel(loaded.function, g.grid[0], g.grid[1], g.grid[2], g.block[0], g.block[1], g.block[2],
                               g.shared_bytes, context.stream, passed, nullptr);
   CUlaunchAttribute cluster{};

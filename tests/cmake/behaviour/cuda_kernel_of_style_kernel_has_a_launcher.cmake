@@ -77,6 +77,20 @@ foreach(name IN ITEMS length n)
   expect_nothing_to_do()
 endforeach()
 
+# Clusters came with sm_90: a launch that every device refuses is not built.
+file(READ "${PROJECT}/golden/shift/kernel.json" without)
+string(REPLACE "\"block\":" "\"cluster\": [2], \"block\":" text "${without}")
+write(golden/shift/kernel.json "${text}")
+build()
+call("shift TARGET ops SOURCE kernels/shift.cu GOLDEN golden/shift ARCHITECTURES 80 90")
+configure()
+_run(${CMAKE_COMMAND} --build "${BUILD}")
+if(status EQUAL 0)
+  _fail("a cluster was built for sm_80")
+endif()
+expect_output("kernel.json: /launch/cluster: 2 blocks in a cluster, and sm_80 has no clusters")
+write(golden/shift/kernel.json "${without}")
+
 # The same variant beside a dispatcher.
 call("shift TARGET ops SOURCE kernels/shift.cu GOLDEN golden/shift ARCHITECTURES 80 90")
 configure()
