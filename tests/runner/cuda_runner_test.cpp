@@ -261,7 +261,8 @@ TEST_P(FakeGpu, device_code_that_cannot_be_loaded_or_launched_is_told_as_such) {
   EXPECT_THAT(done(shared->prepare(0, call_inputs(10, 0), {})),
               EndsWith(Outcome::limits_exceeded, "1048576 bytes of shared memory"));
   const auto grid = kernel("scale", launch("n * 4294967296", "32"));
-  EXPECT_THAT(done(grid->prepare(0, call_inputs(10, 0), {})), EndsWith(Outcome::limits_exceeded, "geometry"));
+  EXPECT_THAT(done(grid->prepare(0, call_inputs(10, 0), {})),
+              EndsWith(Outcome::limits_exceeded, "grid x is 'n * 4294967296'"));
   ASSERT_TRUE(write(code_, "no device code"));
   const auto broken = kernel();
   EXPECT_THAT(done(broken->prepare(0, call_inputs(10, 0), {})),
