@@ -320,6 +320,46 @@ TEST_P(FakeGpu, what_no_profiler_can_look_at_has_a_reason_and_costs_nothing_else
   }
 }
 
+TEST_P(FakeGpu, a_trace_is_of_one_call_and_of_nothing_else) {
+  limits_.reads_counters = true;
+  const auto session = start({KAGENT_TRACED_CANDIDATE, "", ""}, launcher_parameters());
+  ASSERT_THAT(done(session->prepare(0, call_inputs(1000, kScale), {})), IsOk());
+  const auto trace = session->trace(0);
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_EQ(trace->problem, "");
+  ASSERT_EQ(trace->work.size(), 2U) << "neither earlier flushes nor what holds the stream";
+  EXPECT_EQ(trace->work[0].kind, WorkKind::fill);
+  EXPECT_EQ(trace->work[0].end_ns, 500);
+  EXPECT_EQ(trace->work[1].name, "scale");
+  EXPECT_EQ(trace->work[1].begin_ns, 1000);
+  EXPECT_EQ(trace->work[1].end_ns, 4000);
+  EXPECT_EQ(trace->work[1].registers, 32);
+  expect_scaled(*session, 0, 1000);
+  // A second time in the same process.
+  EXPECT_EQ(session->trace(0)->work.size(), 2U);
+  EXPECT_FALSE(session->trace(7)) << "of a slot that was never prepared";
+}
+
+TEST_P(FakeGpu, a_trace_without_times_is_none_and_counters_that_are_refused_say_why) {
+  limits_.reads_counters = true;
+  const auto session = start({KAGENT_UNTIMED_CANDIDATE, "", ""}, launcher_parameters());
+  ASSERT_THAT(done(session->prepare(0, call_inputs(1000, kScale), {})), IsOk());
+  EXPECT_THAT(session->trace(0)->work, testing::IsEmpty());
+  EXPECT_EQ(session->trace(0)->problem, "CUPTI has no times of the kernels");
+  EXPECT_THAT(session->count(0, {"dram__bytes_read.sum"})->problem, HasSubstr("ERR_NVGPUCTRPERM"));
+}
+
+TEST_P(FakeGpu, a_call_that_fails_while_it_is_traced_leaves_its_reason) {
+  limits_.reads_counters = true;
+  const auto session = start({KAGENT_TRACED_CANDIDATE, "", ""}, launcher_parameters());
+  ASSERT_THAT(done(session->prepare(0, call_inputs(1000, kIllegalAccess), {})), IsOk());
+  const auto trace = session->trace(0);
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_THAT(trace->problem, HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS"));
+  EXPECT_THAT(trace->work, testing::IsEmpty());
+  EXPECT_NE(done(session->call(0)).outcome, Outcome::ok);
+}
+
 TEST_P(FakeGpu, a_process_that_a_profiler_was_in_serves_nobody_else) {
   limits_.reads_counters = true;
   ASSERT_THAT(done(kernel()->prepare(0, call_inputs(1000, kScale), {})), IsOk());
