@@ -36,6 +36,8 @@ struct CudaRunnerOptions {
   std::filesystem::path kernel_runner;  // the program above
   util::SandboxState sandbox = util::sandbox_state();
   int warm = 3;  // processes kept ready for binaries of style kernel, since a context costs 0.3 s
+  // Where CUPTI is, for processes that read counters or trace; empty: in the toolkit that kagent was built with.
+  std::filesystem::path profiler = {};
   // How often the device's state is looked at while samples are taken; 0 means never.
   std::chrono::milliseconds look{20};
 };

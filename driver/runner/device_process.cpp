@@ -28,13 +28,24 @@ constexpr std::uint64_t kToolFileBytes = std::uint64_t{1} << 30;
 constexpr std::uint64_t kDriverBytes = std::uint64_t{4} << 30;
 constexpr std::uint64_t kMostModuleBytes = std::uint64_t{512} << 20;
 
+// The profiler's folder as it is named, and as the name resolves: toolkits lie outside of what the sandbox shows, and
+// behind links.
+std::vector<std::filesystem::path> profiler_folders(const std::filesystem::path& named) {
+  std::error_code error;
+  const auto real = std::filesystem::canonical(named, error);
+  if (error) return {};
+  return {named, real};
+}
+
 }  // namespace
 
 DeviceProcesses::DeviceProcesses(const CudaRunnerOptions& options)
     : options_(options),
       start_filter_(device_start_filter()),
       call_filter_(device_call_filter()),
-      environment_(device_environment(options.device.uuid)) {}
+      environment_(device_environment(options.device.uuid)) {
+  if (options_.profiler.empty()) options_.profiler = KAGENT_CUPTI_FOLDER;
+}
 
 Result<DeviceProcess> DeviceProcesses::start(const std::filesystem::path& program, const RunnerLimits& limits) const {
   return start({}, {}, program, limits, true);
@@ -82,6 +93,8 @@ Result<DeviceProcess> DeviceProcesses::start(std::vector<std::string> words,
   if (options_.sandbox.available) {
     std::vector<std::filesystem::path> seen = also;
     seen.push_back(file);
+    if (limits.reads_counters)
+      for (const auto& folder : profiler_folders(options_.profiler)) seen.push_back(folder);
     command = sandboxed_with_device(command, options_.sandbox, seen);
   }
   auto child = util::Child::start(command);

@@ -12,12 +12,13 @@ target_compile_definitions(kagent_fake_driver PRIVATE FAKE_DRIVER_VERSION=CUDA_V
 target_compile_definitions(kagent_old_fake_driver PRIVATE FAKE_DRIVER_VERSION=11040)
 kagent_test_candidate(fake_cuda ../fake_driver/candidate.cpp kagent_cuda_runtime)
 
-# Fakes of CUPTI beside the driver's, and the same program for each: one as it should be, one that has no times.
+# Fakes of CUPTI in a folder that only profiled processes see, and the same program for each: one as it should be, one that has no times.
 foreach(trace IN ITEMS traced untimed)
   add_library(kagent_fake_cupti_${trace} SHARED fake_driver/cupti.cpp)
   set_target_properties(kagent_fake_cupti_${trace} PROPERTIES OUTPUT_NAME fake_cupti_${trace}
-    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fake_driver)
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fake_cupti)
   target_link_libraries(kagent_fake_cupti_${trace} PRIVATE kagent_options Threads::Threads)
+  target_include_directories(kagent_fake_cupti_${trace} PRIVATE ${PROJECT_SOURCE_DIR}/driver)
   target_include_directories(kagent_fake_cupti_${trace} SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
   kagent_test_candidate(fake_cuda_${trace} ../fake_driver/candidate.cpp kagent_cuda_runtime)
   # In the place of the archive's.
@@ -25,7 +26,7 @@ foreach(trace IN ITEMS traced untimed)
     ${PROJECT_SOURCE_DIR}/driver/runner/cuda_runtime/cupti_library.cpp)
   target_include_directories(kagent_candidate_fake_cuda_${trace} SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
   target_compile_definitions(kagent_candidate_fake_cuda_${trace} PRIVATE
-    KAGENT_CUPTI_FOLDER="${CMAKE_CURRENT_BINARY_DIR}/fake_driver" KAGENT_CUPTI_NAME="libfake_cupti_${trace}.so")
+    KAGENT_CUPTI_FOLDER="${CMAKE_CURRENT_BINARY_DIR}/fake_cupti" KAGENT_CUPTI_NAME="libfake_cupti_${trace}.so")
   add_dependencies(kagent_candidate_fake_cuda_${trace} kagent_fake_cupti_${trace})
 endforeach()
 target_compile_definitions(kagent_fake_cupti_traced PRIVATE FAKE_CUPTI_END=5000)
@@ -42,6 +43,7 @@ target_compile_definitions(kagent_cuda_runner_tests PRIVATE
   KAGENT_FAKE_DRIVER="${CMAKE_CURRENT_BINARY_DIR}/fake_driver"
   KAGENT_OLD_FAKE_DRIVER="${CMAKE_CURRENT_BINARY_DIR}/old_fake_driver"
   KAGENT_FAKE_CANDIDATE="$<TARGET_FILE:kagent_candidate_fake_cuda>"
+  KAGENT_FAKE_CUPTI="${CMAKE_CURRENT_BINARY_DIR}/fake_cupti"
   KAGENT_TRACED_CANDIDATE="$<TARGET_FILE:kagent_candidate_fake_cuda_traced>"
   KAGENT_UNTIMED_CANDIDATE="$<TARGET_FILE:kagent_candidate_fake_cuda_untimed>")
 

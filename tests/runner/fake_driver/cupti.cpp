@@ -5,16 +5,19 @@
 #include <cstring>
 #include <thread>
 
-#include <cupti_activity.h>
+#include "runner/cuda_runtime/activity_record.h"
 
 namespace {
+
+using kagent::runner::cuda::FillRecord;
+using kagent::runner::cuda::KernelRecord;
 
 CUpti_BuffersCallbackRequestFunc request = nullptr;
 CUpti_BuffersCallbackCompleteFunc complete = nullptr;
 int enabled = 0;
 
-CUpti_ActivityKernel10 kernel(const char* name, std::uint64_t start, std::uint64_t end) {
-  CUpti_ActivityKernel10 record{};
+KernelRecord kernel(const char* name, std::uint64_t start, std::uint64_t end) {
+  KernelRecord record{};
   record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
   record.name = name;
   record.start = start;
@@ -32,7 +35,7 @@ void append(const Record& record, std::uint8_t* buffer, std::size_t& size) {
 }
 
 std::size_t size_of(const CUpti_Activity* record) {
-  return record->kind == CUPTI_ACTIVITY_KIND_MEMSET ? sizeof(CUpti_ActivityMemset4) : sizeof(CUpti_ActivityKernel10);
+  return record->kind == CUPTI_ACTIVITY_KIND_MEMSET ? sizeof(FillRecord) : sizeof(KernelRecord);
 }
 
 void deliver() {
@@ -42,7 +45,7 @@ void deliver() {
   if (buffer == nullptr || room < 4096) return;
   append(kernel("_Z5scalePfi", 2000, FAKE_CUPTI_END), buffer, size);
   append(kernel("kagent_block", 500, 900), buffer, size);
-  CUpti_ActivityMemset4 fill{};
+  FillRecord fill{};
   fill.kind = CUPTI_ACTIVITY_KIND_MEMSET;
   fill.start = 1000;
   fill.end = 1500;
