@@ -12,7 +12,8 @@ target_compile_definitions(kagent_fake_driver PRIVATE FAKE_DRIVER_VERSION=CUDA_V
 target_compile_definitions(kagent_old_fake_driver PRIVATE FAKE_DRIVER_VERSION=11040)
 kagent_test_candidate(fake_cuda ../fake_driver/candidate.cpp kagent_cuda_runtime)
 
-# Fakes of CUPTI in a folder that only profiled processes see, and the same program for each: one as it should be, one that has no times.
+# Fakes of CUPTI in a folder that only profiled processes see, and the same program for each: one as it should be, one
+# that has no times.
 foreach(trace IN ITEMS traced untimed)
   add_library(kagent_fake_cupti_${trace} SHARED fake_driver/cupti.cpp)
   set_target_properties(kagent_fake_cupti_${trace} PROPERTIES OUTPUT_NAME fake_cupti_${trace}
