@@ -98,6 +98,9 @@ Result<KernelContext> load_context(const KernelRequest& request, const BuildOutp
   if (!text) return std::unexpected(text.error());
   context.source_text = std::move(*text);
   context.key.source = util::sha256(context.source_text);
+  // Compilers skip it at the beginning of a file, and lines are put in front of this text.
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (context.source_text.starts_with(kByteOrderMark)) context.source_text.erase(0, kByteOrderMark.size());
 
   auto command = toolchain::find_compile_command(request.compile_commands, output.generated, request.config);
   if (!command) return std::unexpected(command.error());

@@ -164,8 +164,8 @@ Words CudaToolchain::link_words(const Work& work, const fs::path& shim, bool no_
 std::string CudaToolchain::messages(const Work& work, const util::Finished& finished) const {
   std::string rest = without_ptxas_report(finished.standard_output + finished.standard_error);
   if (rest.find(".ptx, line ") == rest.npos) return rest;
-  return with_source_lines(rest, intermediate_text(work.job.work_folder, ".ptx"), counted_text(work.job.source_text),
-                           work.source.string());
+  const std::string_view text = counted_text(work.job.source_text, work.source.filename().string());
+  return with_source_lines(rest, intermediate_text(work.job.work_folder, ".ptx"), text, work.source.string());
 }
 
 Outcome CudaToolchain::outcome_of(const std::string& messages) const {

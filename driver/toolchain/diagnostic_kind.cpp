@@ -136,7 +136,8 @@ std::string advice_for(DiagnosticKind kind) {
     case DiagnosticKind::undefined_symbol:
       return "the source is compiled and linked alone: define what it calls in it or in a header";
     case DiagnosticKind::missing_include:
-      return "only headers of the project, the compiler and the CUDA Toolkit can be included";
+      return "only headers of the project, the compiler and the CUDA Toolkit can be included; device code alone (style "
+             "\"kernel\") has none of the host: keep them out by '#ifndef __CUDACC_RTC__', or use cuda/std/";
     case DiagnosticKind::host_function:
       return "functions that a kernel calls are marked __device__";
     case DiagnosticKind::constant_expression:

@@ -26,12 +26,15 @@ std::string render(const Message& message, const DiagnosticsContext& context) {
 
 }  // namespace
 
-std::string_view counted_text(std::string_view text) {
-  std::string_view rest = text;
-  while ((rest.starts_with("#define ") || rest.starts_with("#undef ") || rest.starts_with("//")) &&
-         rest.find('\n') != rest.npos)
-    rest.remove_prefix(rest.find('\n') + 1);
-  return rest.starts_with("#line 1 ") ? rest.substr(std::min(rest.find('\n'), rest.size() - 1) + 1) : text;
+std::string_view counted_text(std::string_view text, std::string_view name) {
+  constexpr std::string_view kStart = "\n#line 1 \"";
+  const std::string line = std::string(kStart.substr(1)) + std::string(name) + "\"\n";
+  std::size_t at = text.rfind(line);
+  while (at != text.npos && at > 0 && text[at - 1] != '\n') at = text.rfind(line, at - 1);
+  if (at == text.npos) return text;
+  text.remove_prefix(at + line.size());
+  const std::size_t end = text.find(kStart);
+  return end == text.npos ? text : text.substr(0, end + 1);
 }
 
 std::string distil(std::string_view output, const DiagnosticsContext& context) {

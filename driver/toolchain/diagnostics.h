@@ -14,8 +14,9 @@ struct DiagnosticsContext {
   std::string source_name;       // as it is shown
 };
 
-// What messages count lines from: a rendered candidate has its tunables and its geometry on top, then "#line 1".
-std::string_view counted_text(std::string_view text);
+// The part of a text whose lines messages count as those of the file `name`: it lies behind the last line that says so.
+// A rendered candidate has its tunables and its geometry on top, a generated launcher has more in front and behind.
+std::string_view counted_text(std::string_view text, std::string_view name);
 
 // Compiler output as a person or a model needs it: errors first, then warnings, each as "file:line:column: class: text"
 // with three lines of code around it; no repetitions, no more than a few kilobytes; valid UTF-8 without escapes. Output

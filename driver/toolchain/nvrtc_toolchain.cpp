@@ -192,7 +192,7 @@ std::string NvrtcToolchain::distilled(const Work& work, const WorkerAnswer& answ
   const std::string name = options_.source.filename().string();
   const std::string log = util::clean(without_ptxas_report(answer.log), 512 * 1024);
   std::string text = answer.problem.empty() ? "" : answer.problem + "\n";
-  const DiagnosticsContext context{counted_text(work.job.source_text), name, name};
+  const DiagnosticsContext context{counted_text(work.job.source_text, name), name, name};
   if (log.find_first_not_of(" \t\n") != log.npos) text += distil(log, context) + classified(diagnose(log, context));
   return text;
 }

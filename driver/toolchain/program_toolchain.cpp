@@ -100,7 +100,8 @@ std::vector<std::string> library_words(const std::vector<std::string>& libraries
 }
 
 std::string distilled(const std::string& output, std::string_view text, const fs::path& source) {
-  const DiagnosticsContext context{counted_text(text), source.string(), source.filename().string()};
+  const std::string name = source.filename().string();
+  const DiagnosticsContext context{counted_text(text, name), source.string(), name};
   return distil(output, context) + classified(diagnose(output, context));
 }
 

@@ -118,8 +118,14 @@ TEST(KernelParameterTypes, AreThoseOfTheFunctionAndNotOfItsArguments) {
 }
 
 TEST(CountedSource, BeginsBehindWhatRenderingPutOnTop) {
-  EXPECT_EQ(counted_text("#undef B\n#define B 1\n// launch: grid (1)\n#line 1 \"a.cu\"\ncode\n"), "code\n");
-  EXPECT_EQ(counted_text("#define B 1\ncode\n"), "#define B 1\ncode\n");
+  const std::string rendered = "#undef B\n#define B 1\n// launch: grid (1)\n#line 1 \"a.cu\"\ncode\n";
+  EXPECT_EQ(counted_text(rendered, "a.cu"), "code\n");
+  EXPECT_EQ(counted_text(rendered, "b.cu"), rendered);
+  EXPECT_EQ(counted_text("#define B 1\ncode\n", "a.cu"), "#define B 1\ncode\n");
+  EXPECT_EQ(counted_text(
+                "#line 2 \"a_launch.h\"\nprelude\n#line 1 \"a.cu\"\n" + rendered + "#line 1 \"a_launch.cu\"\nlaunch\n",
+                "a.cu"),
+            "code\n");
 }
 
 TEST(Frame, ComesOutAsItWentInHoweverItIsCut) {
