@@ -108,6 +108,12 @@ SanitizerReport sanitize(Workbench& bench, const Binary& binary, const Verificat
 void add_counters(Workbench& bench, const Incumbent& incumbent, const Evaluated& finalist, const Binary& binary,
                   Evidence& evidence) {
   const std::string& hash = finalist.trial.candidate_hash;
+  if (incumbent.variant) {
+    const Candidate before = as_candidate(*incumbent.variant);
+    profile(bench, incumbent.binary, incumbent.variant->evidence.source_hash, &before);
+  } else {
+    profile(bench, incumbent.binary, "", nullptr);
+  }
   profile(bench, binary, hash, &finalist.trial.candidate);
   std::vector<CaseTimes> before, after;
   for (const CaseRatio& one : evidence.against_incumbent.cases) {

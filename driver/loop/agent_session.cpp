@@ -284,6 +284,7 @@ SubmitReport AgentSession::submit(const std::vector<Submission>& submissions, co
   Work work(*this, *record_);
   if (record_->baseline_times.empty()) measure_baseline(work);
   Finalists finalists(work.scope, work.bench.get(), work.history);
+  finalists.look_at_incumbent();
   BatchRunner batches(work.scope, work.bench.get(), work.history);
   progress_.on_event(RoundStarted{record_->rounds_done + 1});
   const std::vector<Evaluated> evaluated = batches.run(candidates);

@@ -44,11 +44,14 @@ Finalists::Finalists(const RunScope& run, Workbench* bench, History& history)
   choose_incumbent();
   run.course.note_incumbent({incumbent_.variant ? incumbent_.variant->reference : "", incumbent_ratio_});
   if (bench->platform().gpu) bench->ceilings();  // while the device is at hand: a later step may have to do without it
-  profile(*bench, bench->built_baseline(), "", nullptr);
-  if (incumbent_.variant) {
-    const Candidate candidate = as_candidate(*incumbent_.variant);
-    profile(*bench, incumbent_.binary, incumbent_.variant->evidence.source_hash, &candidate);
-  }
+}
+
+void Finalists::look_at_incumbent() const {
+  if (!bench_) return;
+  profile(*bench_, bench_->built_baseline(), "", nullptr);
+  if (!incumbent_.variant) return;
+  const Candidate candidate = as_candidate(*incumbent_.variant);
+  profile(*bench_, incumbent_.binary, incumbent_.variant->evidence.source_hash, &candidate);
 }
 
 void Finalists::take_recorded_incumbent() {

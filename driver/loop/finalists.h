@@ -20,6 +20,9 @@ class Finalists {
   // `bench`: null for a replay, which compiles and measures nothing.
   Finalists(const RunScope& run, Workbench* bench, History& history);
 
+  // For whoever is told what limits the baseline and the incumbent: takes seconds on a GPU.
+  void look_at_incumbent() const;
+
   // Judges up to `most` of the best candidates that are under `share` of the incumbent's time and not judged yet. Once
   // the time budget is used up none but the first of the run.
   void judge_best(double share, int most);

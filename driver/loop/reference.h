@@ -31,7 +31,9 @@ Result<Called> call_again(runner::Session& session, const CallInputs& inputs, st
 std::map<std::string, Tensor> written_tensors(const KernelSpec& spec, std::vector<BufferImage> images, bool widen);
 
 // What the reference, started with reference_parameters(), says about these inputs, with S where a tolerance is that of
-// a contraction. An error names the reference and how it failed.
-Result<Expected> ask_reference(const KernelSpec& spec, runner::Session& reference, const CallInputs& inputs);
+// a contraction: of another process at the same time, if there is one `beside`. An error names the reference and how it
+// failed.
+Result<Expected> ask_reference(const KernelSpec& spec, runner::Session& reference, const CallInputs& inputs,
+                               runner::Session* beside = nullptr);
 
 }  // namespace kagent::loop

@@ -178,6 +178,7 @@ Result<void> demand_sharpness(const KernelSpec& spec, const Check& check) {
 struct OwnSessions {
   std::unique_ptr<Session> baseline;
   std::unique_ptr<Session> reference;  // null where the spec names none
+  std::unique_ptr<Session> beside;     // another one of it, where it is asked for magnitudes too
 };
 
 Result<OwnSessions> start_own(const KernelSpec& spec, const OwnPrograms& programs, const runner::RunnerLimits& limits) {
@@ -186,9 +187,12 @@ Result<OwnSessions> start_own(const KernelSpec& spec, const OwnPrograms& program
   if (!baseline) return std::unexpected(baseline.error());
   sessions.baseline = std::move(*baseline);
   if (!programs.reference) return sessions;
-  auto reference = programs.reference_runner.start(*programs.reference, reference_parameters(spec), limits);
-  if (!reference) return std::unexpected(reference.error());
-  sessions.reference = std::move(*reference);
+  for (std::unique_ptr<Session>* one : {&sessions.reference, &sessions.beside}) {
+    if (one == &sessions.beside && !has_contraction(spec)) continue;
+    auto reference = programs.reference_runner.start(*programs.reference, reference_parameters(spec), limits);
+    if (!reference) return std::unexpected(reference.error());
+    *one = std::move(*reference);
+  }
   return sessions;
 }
 
@@ -197,7 +201,7 @@ Result<std::chrono::nanoseconds> complete(const KernelSpec& spec, const OwnSessi
   // A recorded contraction still needs S from the reference; recorded values stay the expected ones.
   const bool recorded = !check.expected.tensors.empty();
   if (own.reference && (!recorded || has_contraction(spec))) {
-    auto asked = ask_reference(spec, *own.reference, check.inputs);
+    auto asked = ask_reference(spec, *own.reference, check.inputs, own.beside.get());
     if (!asked) return std::unexpected(asked.error());
     if (recorded)
       check.expected.magnitude = std::move(asked->magnitude);

@@ -77,7 +77,8 @@ Result<RunResult> ProcessSession::transfer(int slot, std::vector<Part<Byte>> par
       const std::uint64_t length = std::min<std::uint64_t>(part.bytes.size(), protocol::kAreaBytes - used);
       pieces.push_back({part.parameter, 0, part.offset, length, used});
       ends.push_back(part.bytes.first(length));
-      if constexpr (!out) std::ranges::copy(ends.back(), process_->area().begin() + static_cast<std::ptrdiff_t>(used));
+      if constexpr (!out)
+        if (length > 0) std::memcpy(process_->area().data() + used, ends.back().data(), length);
       part.offset += length;
       part.bytes = part.bytes.subspan(length);
       if (part.bytes.empty()) parts.pop_back();

@@ -12,8 +12,8 @@ namespace kagent::runner {
 namespace {
 
 // Passes of all metrics, and loading the profiler.
-constexpr std::uint64_t kWork = std::uint64_t{64}
-                                << 30;  // as bytes that are gone through, which have time of their own
+constexpr std::uint64_t kCountWork = std::uint64_t{64}
+                                     << 30;  // as bytes that are gone through, which have time of their own
 constexpr std::size_t kMostKernels = 1000;
 // The kernel passes registers on every few milliseconds.
 constexpr auto kCountedTime = std::chrono::milliseconds(50);
@@ -100,7 +100,7 @@ Result<Counters> ProcessSession::count(int slot, const std::vector<std::string>&
   protocol::Request request{};
   request.operation = protocol::Operation::count;
   request.slot = static_cast<std::uint32_t>(slot);
-  auto answer = process_->ask(request, {}, kWork);
+  auto answer = process_->ask(request, {}, kCountWork);
   if (!answer) return std::unexpected(answer.error());
   Counters counters;
   if (answer->result.outcome == Outcome::ok) {

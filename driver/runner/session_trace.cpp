@@ -9,7 +9,7 @@ namespace kagent::runner {
 namespace {
 
 // Loading the profiler, and a few calls: as bytes that are gone through, which have time of their own.
-constexpr std::uint64_t kWork = std::uint64_t{16} << 30;
+constexpr std::uint64_t kTraceWork = std::uint64_t{16} << 30;
 
 KernelTrace nothing(std::string why) {
   KernelTrace trace;
@@ -31,7 +31,7 @@ Result<KernelTrace> ProcessSession::trace(int slot) {
   protocol::Request request{};
   request.operation = protocol::Operation::trace;
   request.slot = static_cast<std::uint32_t>(slot);
-  const auto answer = process_->ask(request, {}, kWork);
+  const auto answer = process_->ask(request, {}, kTraceWork);
   if (!answer) return std::unexpected(answer.error());
   if (answer->result.outcome != Outcome::ok) return nothing(answer->result.detail);
   const std::string_view text(reinterpret_cast<const char*>(process_->area().data()), process_->area().size());

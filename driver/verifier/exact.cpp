@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "verifier/elements.h"
 #include "verifier/message.h"
 
 namespace kagent::verifier {
+namespace {
+
+// Of up to gigabytes, which == of the vectors may go through byte by byte.
+bool same_bytes(const Tensor& a, const Tensor& b) {
+  return a.bytes.size() == b.bytes.size() &&
+         (a.bytes.empty() || std::memcmp(a.bytes.data(), b.bytes.data(), a.bytes.size()) == 0);
+}
+
+}  // namespace
 
 std::vector<std::int64_t> unflatten(const Tensor& tensor, std::int64_t flat_index) {
   std::vector<std::int64_t> index(tensor.shape.size());
@@ -19,7 +29,7 @@ std::vector<std::int64_t> unflatten(const Tensor& tensor, std::int64_t flat_inde
 
 Differences bit_differences(const Tensor& a, const Tensor& b) {
   Differences differences;
-  if (a.bytes == b.bytes) return differences;
+  if (same_bytes(a, b)) return differences;
   const std::size_t width = size_bytes(a.dtype);
   const std::int64_t count = a.element_count();
   for (std::int64_t i = 0; i < count; ++i) {
@@ -35,7 +45,7 @@ Measured measure_exact(const Parameter& parameter, const Tensor& got, const Tens
   measured.error.parameter = parameter.name;
   measured.exact = true;
   measured.elements = got.element_count();
-  if (got.bytes == expected.bytes) return measured;
+  if (same_bytes(got, expected)) return measured;
   const std::size_t width = size_bytes(got.dtype);
   std::int64_t worst = -1;
   double worst_difference = -1, signed_sum = 0, error_squares = 0, expected_squares = 0;
