@@ -10,6 +10,7 @@ namespace {
 
 using testing::Contains;
 using testing::ElementsAre;
+using testing::IsEmpty;
 
 std::vector<std::string> rules_of_ptx(const std::string& text) {
   std::vector<std::string> rules;
@@ -36,6 +37,8 @@ TEST(Ptx, WhatKernelsAreWrittenWithIsTaken) {
 TEST(Ptx, ClocksTrapsAndDirectivesAreRefused) {
   EXPECT_THAT(rules_of_ptx("mov.u64 %0, %%clock64;"), ElementsAre("device-clock"));
   EXPECT_THAT(rules_of_ptx("mov.u64 %0, %globaltimer;"), ElementsAre("device-clock"));
+  EXPECT_THAT(rules_of_ptx("mov.u64 %0, %gridid;"), ElementsAre("device-clock"));
+  EXPECT_THAT(rules_of_ptx("mov.u32 %0, %smid;"), IsEmpty());
   EXPECT_THAT(rules_of_ptx("nanosleep.u32 100;"), ElementsAre("device-clock"));
   EXPECT_THAT(rules_of_ptx("add.u32 %0, %0, 1; trap;"), ElementsAre("device-trap"));
   EXPECT_THAT(rules_of_ptx("@p exit;"), ElementsAre("device-trap"));
