@@ -50,6 +50,13 @@ Finding own_program(const std::string& part, const std::string& name, const std:
   return {part, false, "kagent was built without CUDA (KAGENT_CUDA)", without};
 }
 
+// Started, since its library may be missing where the program is not.
+Finding nvrtc() {
+  Finding finding = own_program("NVRTC worker", "kagent-nvrtc-worker", "kernels of style \"kernel\" are not tuned");
+  if (!finding.present) return finding;
+  return tool(finding.part, {finding.found, "--version"}, finding.without);
+}
+
 Finding gpus() {
   Finding finding{"GPU", false, "", "CUDA kernels are not tuned on this machine; builds pick what others tuned"};
   const auto& found = devices();
@@ -83,14 +90,14 @@ Finding cupti(const std::string& nvcc) {
 
 std::vector<Finding> cuda_findings() {
   return {
-      toolkit_program("nvcc", "projects with CUDA kernels cannot be built or tuned", VersionLine::last),
-      own_program("NVRTC worker", "kagent-nvrtc-worker", "kernels of style \"kernel\" are not tuned"),
+      toolkit_program("nvcc", "projects with CUDA kernels cannot be built or tuned", VersionLine::release),
+      nvrtc(),
       own_program("CUDA runner", "kagent-cuda-runner", "CUDA kernels are not tuned"),
       gpus(),
       toolkit_program("compute-sanitizer", "finalists are not looked at for races and accesses outside of buffers",
                       VersionLine::first),
       toolkit_program("nvdisasm", "what machine code is made of is not told (Python has it as nvidia-cuda-nvdisasm)",
-                      VersionLine::last),
+                      VersionLine::release),
       cupti(find_program("nvcc"))};
 }
 

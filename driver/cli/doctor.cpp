@@ -85,14 +85,13 @@ Finding tool(const std::string& part, std::vector<std::string> argv, const std::
   command.environment = util::minimal_environment();
   command.limits.wall = std::chrono::seconds(10);
   auto finished = util::run(command);
-  if (!finished || !finished->ok()) return {part, false, finished ? "does not run" : finished.error().message, without};
-  std::string text = finished->standard_output;
-  while (text.ends_with('\n')) text.pop_back();
-  if (line == VersionLine::first)
-    text.resize(std::min(text.find('\n'), text.size()));
-  else
-    text.erase(0, text.rfind('\n') + 1);
-  return {part, true, util::clean(text), without};
+  if (!finished) return {part, false, finished.error().message, without};
+  const bool runs = finished->ok();
+  std::string text = runs ? finished->standard_output : "does not run: " + finished->standard_error;
+  const std::size_t release = runs && line == VersionLine::release ? text.find("release ") : 0;
+  if (release != text.npos && release > 0) text.erase(0, text.rfind('\n', release) + 1);
+  text.resize(std::min(text.find('\n'), text.size()));
+  return {part, runs, util::clean(text), without};
 }
 
 void add_doctor(CLI::App& app, Action& action) {

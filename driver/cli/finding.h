@@ -14,8 +14,8 @@ struct Finding {
   std::string without;  // what its absence costs
 };
 
-// What a program prints about its version: its first line, or its last.
-enum class VersionLine { first, last };
+// What a program prints about its version: its first line, or the one with the release, as the CUDA Toolkit's have it.
+enum class VersionLine { first, release };
 Finding tool(const std::string& part, std::vector<std::string> argv, const std::string& without,
              VersionLine line = VersionLine::first);
 

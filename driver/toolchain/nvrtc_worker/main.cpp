@@ -3,8 +3,10 @@
 // standard output; or does both on one descriptor, a socket.
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include <fcntl.h>
 #include <nlohmann/json.hpp>
@@ -58,6 +60,9 @@ Frame answer_to(const Frame& request, kagent::toolchain::NvrtcCompiler& compiler
 }  // namespace
 
 int main(int count_of_words, char** words) {
+  // Of NVRTC as it was loaded here, for `kagent doctor`.
+  if (count_of_words > 1 && std::string_view(words[1]) == "--version")
+    return std::printf("NVRTC %s\n", kagent::toolchain::nvrtc_version().c_str()) < 0 ? 1 : 0;
   int input = STDIN_FILENO, output = 0;
   if (count_of_words > 1) {
     input = output = std::atoi(words[1]);

@@ -16,6 +16,12 @@ if(status EQUAL 0)
 endif()
 expect_output("scale requires a tuned variant for sm_90, and none matches")
 
+run("${KAGENT_BUILD}/bin/kagent" doctor)
+expect_output("Cuda compilation tools, release ")
+if(EXISTS "${KAGENT_BUILD}/libexec/kagent/kagent-nvrtc-worker")
+  expect_output("ok       NVRTC worker       NVRTC 1")
+endif()
+
 file_variant(scale sm_90 "BLOCK 64" "BLOCK 128")
 build()
 expect_no_output("is not tuned")
