@@ -45,6 +45,7 @@ nlohmann::json json_of(const Tally& tally) {
                       {"failed", tally.failed},           {"verdicts", verdicts},     {"ratios", tally.ratios},
                       {"half_widths", tally.half_widths}, {"pairs", tally.pairs},     {"seconds", tally.seconds}};
   if (!tally.pair_log_ratios.empty()) json["pair_log_ratios"] = tally.pair_log_ratios;
+  if (tally.drawn > 0) json["drawn"] = tally.drawn, json["drawn_faster"] = tally.drawn_faster;
   return json;
 }
 
@@ -103,6 +104,10 @@ void print_table(const std::string& title, const std::vector<Tally>& tallies) {
   if (identical > 0)
     fmt::print("\nfalse FASTER between identical programs: {} of {} ({:.2f} %)\n", false_faster, identical,
                100.0 * false_faster / identical);
+  for (const Tally& tally : tallies)
+    if (tally.drawn > 0)
+      fmt::print("{} {:.0f} %: of {} comparisons of pairs drawn from all that were measured {:.2f} % said FASTER\n",
+                 tally.kernel, tally.planted * 100, tally.drawn, 100 * tally.drawn_faster);
   fmt::print(
       "off: distance of the measured from the true ratio in %, half the runs and 95 % of them; half-width: of the\n"
       "confidence interval in %, median; pairs: of fresh processes, mean; s: a run, mean.\n");

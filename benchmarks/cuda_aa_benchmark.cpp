@@ -124,6 +124,28 @@ void add_comparisons(const judge::Policy& policy, const judge::TimedCase& timed,
   }
 }
 
+// The same with pairs drawn anew each time, the half in which the candidate started first from its own kind: what the
+// rule makes of the noise that was seen, for far more comparisons than there was time for.
+void add_drawn(const judge::Policy& policy, const judge::TimedCase& timed, const Pairs& pairs, std::mt19937_64& random,
+               Tally& tally) {
+  constexpr int kDraws = 2000;
+  const auto most = static_cast<std::size_t>(policy.looks.back());
+  if (pairs.size() < 2 * most) return;
+  Pairs even, odd;
+  for (std::size_t i = 0; i < pairs.size(); ++i) (i % 2 == 0 ? even : odd).push_back(pairs[i]);
+  int faster = 0;
+  for (int draw = 0; draw < kDraws; ++draw) {
+    std::ranges::shuffle(even, random);
+    std::ranges::shuffle(odd, random);
+    Pairs drawn;
+    for (std::size_t i = 0; i < most / 2; ++i) drawn.push_back(even[i]), drawn.push_back(odd[i]);
+    const auto one = compared(policy, timed, drawn, 0);
+    if (one && one->decision.comparison == Comparison::faster) ++faster;
+  }
+  tally.drawn = kDraws;
+  tally.drawn_faster = static_cast<double>(faster) / kDraws;
+}
+
 struct Programs {
   Binary incumbent, candidate;
 };
@@ -155,6 +177,7 @@ std::vector<Tally> compare_all(runner::Runner& runner, const KernelSpec& spec, c
     tally.kernel = timed.name.substr(0, timed.name.find('-'));
     tally.planted = static_cast<double>(timed.sizes.at("extra")) / 1000;
     add_comparisons(given.policy, {timed.name, 1}, of_cases[c], each, tally);
+    add_drawn(given.policy, {timed.name, 1}, of_cases[c], seeds, tally);
     if (tally.runs > 0) tallies.push_back(std::move(tally));
   }
   return tallies;

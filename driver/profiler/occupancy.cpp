@@ -8,7 +8,7 @@ namespace kagent::profiler {
 namespace {
 
 // A block's registers are given out in units of this many a warp.
-constexpr int kRegisterUnit = 256, kWarp = 32;
+constexpr int kRegisterUnit = 256, kWarpThreads = 32;
 constexpr std::int64_t kLargestBlock = 1024;
 // Of each block's shared memory, for the system (CUDA C++ Programming Guide, 'Compute Capability 8.x').
 constexpr std::int64_t kReservedSharedBytes = 1024;
@@ -27,10 +27,10 @@ Numbers occupancy(const Device& device, int registers, std::int64_t shared_bytes
                   const std::optional<LaunchShape>& shape) {
   Numbers numbers;
   if (device.threads_per_multiprocessor <= 0) return numbers;
-  const double warps = device.threads_per_multiprocessor / static_cast<double>(kWarp);
+  const double warps = device.threads_per_multiprocessor / static_cast<double>(kWarpThreads);
   const auto share = [&](double resident) { return 100 * std::min(1.0, resident / warps); };
   const std::int64_t threads = shape ? std::max<std::int64_t>(1, shape->block_threads) : kLargestBlock;
-  const std::int64_t block_warps = (threads + kWarp - 1) / kWarp;
+  const std::int64_t block_warps = (threads + kWarpThreads - 1) / kWarpThreads;
   // As many blocks as have room for all of their threads.
   double least =
       shape ? share(std::floor(warps / static_cast<double>(block_warps)) * static_cast<double>(block_warps)) : 100;
@@ -38,7 +38,7 @@ Numbers occupancy(const Device& device, int registers, std::int64_t shared_bytes
     numbers[name] = share(resident);
     least = std::min(least, share(resident));
   };
-  const int per_warp = (registers * kWarp + kRegisterUnit - 1) / kRegisterUnit * kRegisterUnit;
+  const int per_warp = (registers * kWarpThreads + kRegisterUnit - 1) / kRegisterUnit * kRegisterUnit;
   if (per_warp > 0) {
     const std::int64_t resident = device.registers_per_multiprocessor / per_warp;
     limit("occupancy_by_registers_pct", static_cast<double>(shape ? resident / block_warps * block_warps : resident));
