@@ -32,6 +32,8 @@ def shell(*words, **options):
 
 
 def trials_of(state, kernel):
+    if not state.exists():
+        return []
     connection = sqlite3.connect(state)
     rows = connection.execute(f"select kernel, {', '.join(TRIAL.split())} from trials where kernel = ?", (kernel,))
     trials = [dict(zip(["kernel", *TRIAL.split()], row)) for row in rows]
