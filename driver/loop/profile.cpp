@@ -2,6 +2,7 @@
 #include "loop/profile.h"
 
 #include <algorithm>
+#include <future>
 #include <system_error>
 #include <utility>
 
@@ -76,25 +77,11 @@ CodeFacts code_of(Workbench& bench, const Binary& binary, const Candidate* candi
   return facts;
 }
 
-// Everything there is to say of it. Nothing where the machine cannot start it.
-std::optional<store::ProfileRecord> look_at(Workbench& bench, const Binary& binary, const Candidate* candidate,
-                                            const std::optional<store::ProfileRecord>& known) {
-  const auto& gpu = bench.platform().gpu;
-  store::ProfileRecord record;
-  record.object_hash = binary.object_hash;
-  record.usage = binary.device_usage;
-  if (gpu) {
-    record.device = *gpu;
-    record.code = known && !known->code.text.empty() ? known->code : code_of(bench, binary, candidate);
-  } else {
-    // Making a case's inputs may take longer than the run: not for nothing.
-    const std::string obstacle = runner::ProcessorCounters::obstacle();
-    for (const Case& timed : bench.built_spec().cases)
-      if (timed.timed && !obstacle.empty()) record.cases[timed.name].problem = obstacle;
-    if (!obstacle.empty()) return record;
-  }
+// Runs each timed case, on the device's lane. False where the machine cannot start the program.
+bool look_at_cases(Workbench& bench, const Binary& binary, store::ProfileRecord& record) {
+  const bool on_gpu = bench.platform().gpu.has_value();
   const auto lane = enter_lane(bench.measuring(), "profiling " + bench.spec().kernel);
-  if (!lane) return std::nullopt;
+  if (!lane) return false;
   runner::RunnerLimits limits = bench.limits();
   limits.reads_counters = true;
   // A process each: the profiler changes what comes after it, and one that failed may not be asked for anything else.
@@ -108,16 +95,41 @@ std::optional<store::ProfileRecord> look_at(Workbench& bench, const Binary& bina
       continue;
     }
     auto session = start();
-    if (!session) return std::nullopt;
-    seen = profile_case(**session, *inputs, gpu.has_value());
+    if (!session) return false;
+    seen = profile_case(**session, *inputs, on_gpu);
     session->reset();
-    if (!gpu) continue;
+    if (!on_gpu) continue;
     session = start();
     if (session)
       seen.trace = trace_case(**session, *inputs);
     else
       seen.trace.problem = session.error().message;
   }
+  return true;
+}
+
+// Everything there is to say of it. Nothing where the machine cannot start it.
+std::optional<store::ProfileRecord> look_at(Workbench& bench, const Binary& binary, const Candidate* candidate,
+                                            const std::optional<store::ProfileRecord>& known) {
+  store::ProfileRecord record;
+  record.object_hash = binary.object_hash;
+  record.usage = binary.device_usage;
+  const auto& gpu = bench.platform().gpu;
+  if (!gpu) {
+    // Making a case's inputs may take longer than the run: not for nothing.
+    const std::string obstacle = runner::ProcessorCounters::obstacle();
+    for (const Case& timed : bench.built_spec().cases)
+      if (timed.timed && !obstacle.empty()) record.cases[timed.name].problem = obstacle;
+    if (!obstacle.empty() || look_at_cases(bench, binary, record)) return record;
+    return std::nullopt;
+  }
+  record.device = *gpu;
+  // While the device runs the cases: compilers and disassemblers take seconds.
+  auto code = std::async(std::launch::async, [&] {
+    return known && !known->code.text.empty() ? known->code : code_of(bench, binary, candidate);
+  });
+  if (!look_at_cases(bench, binary, record)) return std::nullopt;
+  record.code = code.get();
   return record;
 }
 
