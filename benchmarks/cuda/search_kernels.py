@@ -95,7 +95,8 @@ def roof_us(kernel, sizes, ceilings):
     flops, size = (eval(spec["work"].get(key, "0"), names) for key in ("flops", "bytes"))
     narrow = any(p["kind"] == "input" and p["dtype"] in ("float16", "bfloat16") for p in spec["parameters"])
     contracts = any(t.get("contraction") for t in spec["tolerance"].values())
-    rate = ceilings["tensor_flops_per_s" if narrow and contracts else "flops_per_s"]
+    products = narrow and (contracts or flops > 64 * size)  # as driver/profiler/roofline.h has it
+    rate = ceilings["tensor_flops_per_s" if products else "flops_per_s"]
     return 1e6 * max(flops / rate, size / ceilings["bytes_per_s"])
 
 

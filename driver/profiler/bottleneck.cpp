@@ -78,8 +78,7 @@ Result<std::optional<double>> add_roofline(const KernelSpec& spec, const Observe
   if (!*position) return std::nullopt;
   const RooflinePosition& roof = **position;
   const auto put_shares = [&](const RooflinePosition& of, const std::string& before) {
-    if (const double ceiling = arithmetic_ceiling(spec, ceilings); ceiling > 0)
-      numbers[before + "roof_compute_pct"] = 100 * of.flops_per_s / ceiling;
+    if (of.arithmetic_roof > 0) numbers[before + "roof_compute_pct"] = 100 * of.flops_per_s / of.arithmetic_roof;
     if (ceilings.bytes_per_s > 0) numbers[before + "roof_memory_pct"] = 100 * of.bytes_per_s / ceilings.bytes_per_s;
   };
   put_shares(roof, "");

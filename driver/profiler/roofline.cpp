@@ -17,6 +17,16 @@ Result<double> evaluate(const std::optional<Expression>& work, const Sizes& size
   return static_cast<double>(*value);
 }
 
+double arithmetic_roof(const KernelSpec& spec, double flops, double bytes, const Ceilings& ceilings) {
+  const bool contracts =
+      std::ranges::any_of(spec.tolerance, [](const auto& entry) { return entry.second.contraction; });
+  const bool narrow = std::ranges::any_of(spec.parameters, [](const Parameter& parameter) {
+    return parameter.kind == ParameterKind::input && is_floating(parameter.dtype) && size_bytes(parameter.dtype) <= 2;
+  });
+  const bool products = narrow && (contracts || flops > kProductIntensity * bytes);
+  return products && ceilings.tensor_flops_per_s > 0 ? ceilings.tensor_flops_per_s : ceilings.flops_per_s;
+}
+
 }  // namespace
 
 std::string_view name(Limit limit) {
@@ -29,15 +39,6 @@ std::string_view name(Limit limit) {
   std::unreachable();
 }
 
-double arithmetic_ceiling(const KernelSpec& spec, const Ceilings& ceilings) {
-  const bool contracts =
-      std::ranges::any_of(spec.tolerance, [](const auto& entry) { return entry.second.contraction; });
-  const bool narrow = std::ranges::any_of(spec.parameters, [](const Parameter& parameter) {
-    return parameter.kind == ParameterKind::input && is_floating(parameter.dtype) && size_bytes(parameter.dtype) <= 2;
-  });
-  return contracts && narrow && ceilings.tensor_flops_per_s > 0 ? ceilings.tensor_flops_per_s : ceilings.flops_per_s;
-}
-
 Result<std::optional<RooflinePosition>> position(const KernelSpec& spec, const Sizes& sizes, double time_ns,
                                                  const Ceilings& ceilings) {
   auto flops = evaluate(spec.flops, sizes);
@@ -46,12 +47,13 @@ Result<std::optional<RooflinePosition>> position(const KernelSpec& spec, const S
   if (!bytes) return std::unexpected(bytes.error());
   if ((*flops <= 0 && *bytes <= 0) || time_ns <= 0) return std::nullopt;
   const double seconds = time_ns * 1e-9;
-  const double ceiling = arithmetic_ceiling(spec, ceilings);
-  const double compute_time = ceiling > 0 ? *flops / ceiling : 0;
+  const double roof = arithmetic_roof(spec, *flops, *bytes, ceilings);
+  const double compute_time = roof > 0 ? *flops / roof : 0;
   const double memory_time = ceilings.bytes_per_s > 0 ? *bytes / ceilings.bytes_per_s : 0;
   RooflinePosition result;
   result.flops_per_s = *flops / seconds;
   result.bytes_per_s = *bytes / seconds;
+  result.arithmetic_roof = roof;
   result.limit = compute_time > memory_time ? Limit::compute : Limit::memory;
   result.share = std::max(compute_time, memory_time) / seconds;
   return result;

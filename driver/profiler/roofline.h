@@ -17,8 +17,8 @@ struct Ceilings {
   double tensor_flops_per_s = 0;  // fp16 products added up in fp32 by tensor cores (mma.sync); 0: there are none
 };
 
-// The arithmetic roof for this kernel: the tensor cores' for a contraction of 16-bit floats, else that of fp32.
-double arithmetic_ceiling(const KernelSpec& spec, const Ceilings& ceilings);
+// Operations a byte: more than any chain of elementwise steps has.
+inline constexpr double kProductIntensity = 64;
 
 enum class Limit { compute, memory };
 std::string_view name(Limit limit);
@@ -26,9 +26,12 @@ std::string_view name(Limit limit);
 // Where a call lies under the roofs (Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009).
 struct RooflinePosition {
   double flops_per_s = 0, bytes_per_s = 0;  // achieved, by the spec's own count of work
-  Limit limit = Limit::memory;              // the roof that the call would meet first
-  double share = 0;                         // of the time that is unavoidable under that roof; 1 is at the roof. More
-                                            // than 1 means data that came from a cache, or work that was not done
+  double arithmetic_roof = 0;   // operations a second: the tensor cores' for products of 16-bit floats, else
+                                // fp32's. Products are what the spec calls a contraction, and what has more
+                                // than kProductIntensity operations a byte, such as attention
+  Limit limit = Limit::memory;  // the roof that the call would meet first
+  double share = 0;             // of the time that is unavoidable under that roof; 1 is at the roof. More
+                                // than 1 means data that came from a cache, or work that was not done
 };
 
 // Nothing where the spec counts no work or the sizes give none. `time_ns` of one call.

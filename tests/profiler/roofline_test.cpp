@@ -32,15 +32,24 @@ TEST(Roofline, IsBoundByComputeWhereTheOperationsTakeLonger) {
   EXPECT_DOUBLE_EQ(result.share, 0.5);
 }
 
-TEST(Roofline, OfAContractionOfNarrowFloatsIsThatOfTheTensorCores) {
-  KernelSpec spec = spec_with_work("n", "1");
+TEST(Roofline, OfProductsOfNarrowFloatsIsThatOfTheTensorCores) {
   const Ceilings gpu{.flops_per_s = 60e12, .bytes_per_s = 4e12, .tensor_flops_per_s = 600e12};
-  EXPECT_DOUBLE_EQ(arithmetic_ceiling(spec, gpu), 60e12);
+  const auto roof = [&](const KernelSpec& spec, const Ceilings& ceilings) {
+    return position(spec, {{"n", 1000}}, 1000, ceilings).value().value().arithmetic_roof;
+  };
+  KernelSpec spec = spec_with_work("60*n", "n");
+  EXPECT_DOUBLE_EQ(roof(spec, gpu), 60e12);
   spec.tolerance["c"].contraction = true;
-  EXPECT_DOUBLE_EQ(arithmetic_ceiling(spec, gpu), 60e12);
+  EXPECT_DOUBLE_EQ(roof(spec, gpu), 60e12);
   spec.parameters.push_back({.name = "a", .kind = ParameterKind::input, .dtype = DType::float16, .shape = {}});
-  EXPECT_DOUBLE_EQ(arithmetic_ceiling(spec, gpu), 600e12);
-  EXPECT_DOUBLE_EQ(arithmetic_ceiling(spec, {.flops_per_s = 60e12, .bytes_per_s = 4e12}), 60e12);
+  EXPECT_DOUBLE_EQ(roof(spec, gpu), 600e12);
+  EXPECT_DOUBLE_EQ(roof(spec, {.flops_per_s = 60e12, .bytes_per_s = 4e12}), 60e12);
+  spec.tolerance["c"].contraction = false;
+  EXPECT_DOUBLE_EQ(roof(spec, gpu), 60e12);
+  KernelSpec attention = spec_with_work("500*n", "n");
+  EXPECT_DOUBLE_EQ(roof(attention, gpu), 60e12) << "of fp32";
+  attention.parameters = spec.parameters;
+  EXPECT_DOUBLE_EQ(roof(attention, gpu), 600e12);
 }
 
 TEST(Roofline, HasNoPositionWithoutWork) {
