@@ -112,10 +112,19 @@ RunnerProcess::RunnerProcess(util::Child child, bool sandboxed, Channel channel,
       next_look_(started_) {}
 
 RunResult RunnerProcess::end(Outcome outcome, std::string detail) {
-  if (!kind_.ends_by_itself && !child_.kill().reaped) {
+  if (!child_.kill().reaped) {
     detail += "; its process hangs in the kernel and could not be killed";
     if (kind_.device) detail += ": the GPU may be of no use until the machine restarts";
   }
+  return note_end(outcome, std::move(detail));
+}
+
+// Of a runtime that told why it goes.
+RunResult RunnerProcess::end_told(Outcome outcome, std::string detail) {
+  return kind_.ends_by_itself ? note_end(outcome, std::move(detail)) : end(outcome, std::move(detail));
+}
+
+RunResult RunnerProcess::note_end(Outcome outcome, std::string detail) {
   ended_ = RunResult{outcome, std::move(detail), {}, {}};
   told_ = false;
   return *ended_;
@@ -173,7 +182,7 @@ Result<RunResult> RunnerProcess::no_memory_for_buffers(const Reply& reply) {
 Result<RunResult> RunnerProcess::reported(const Reply& reply) {
   switch (reply.kind) {
     case ReplyKind::deadly:
-      return end(Outcome::crashed, fmt::format("{} at {:#x}", signal_name(reply.code), reply.address));
+      return end_told(Outcome::crashed, fmt::format("{} at {:#x}", signal_name(reply.code), reply.address));
     case ReplyKind::refused:
       return end(Outcome::policy_violation, fmt::format("called {}()", system_call_name(reply.code)));
     case ReplyKind::tampered:
@@ -183,7 +192,7 @@ Result<RunResult> RunnerProcess::reported(const Reply& reply) {
                  fmt::format("{} at {:#x}: wrote to an input", signal_name(reply.code), reply.address));
     case ReplyKind::changed:
       if (reply.code == static_cast<std::int32_t>(protocol::Change::late_output))
-        return end(Outcome::policy_violation, "wrote to an output after the call's stream had ended");
+        return end_told(Outcome::policy_violation, "wrote to an output after the call's stream had ended");
       return end(Outcome::policy_violation, "changed its caller's " + changed_thing(reply.code));
     case ReplyKind::device_error:
     case ReplyKind::no_device:
@@ -201,10 +210,10 @@ Result<RunResult> RunnerProcess::reported(const Reply& reply) {
 // The runtime's words are as untrusted as its numbers.
 Result<RunResult> RunnerProcess::reported_by_device(const Reply& reply) {
   const std::string text = first_line(channel_.area().first(protocol::kTextBytes));
-  if (reply.kind == ReplyKind::bad_module) return end(Outcome::launch_failed, text);
+  if (reply.kind == ReplyKind::bad_module) return end_told(Outcome::launch_failed, text);
   if (reply.kind == ReplyKind::device_error && !speaks_of_lost_device(reply.code))
-    return end(outcome_of_device_error(reply.code), text);
-  end(Outcome::device_fault, text);
+    return end_told(outcome_of_device_error(reply.code), text);
+  end_told(Outcome::device_fault, text);
   if (reply.kind == ReplyKind::no_device && !ready_ && !channel_.started())
     return failure("the GPU cannot be used: " + text, device_error_fix(reply.code));
   // Whoever says that the device is lost may be lying, or have lost nothing but its own context.
@@ -355,7 +364,7 @@ Result<RunResult> RunnerProcess::start_up() {
 
 std::optional<util::Finished> RunnerProcess::dismiss(std::chrono::milliseconds limit) {
   channel_.hang_up();
-  for (const auto deadline = steady_clock::now() + limit; steady_clock::now() < deadline;) {
+  for (const auto deadline = steady_clock::now() + limit; steady_clock::now() < deadline && !over_limits();) {
     if (auto finished = child_.poll()) return finished;
     child_.wait_for_news(-1, kLook);
   }

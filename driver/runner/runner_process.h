@@ -23,7 +23,8 @@ struct ProcessKind {
   bool device = false;
   // Whether the device still works, as seen from another process: asked when this one says that it does not.
   std::function<Result<void>()> device_works = {};
-  // It runs under a tool that has something to say after an error too: end() leaves it to dismiss().
+  // It runs under a tool that has something to say after an error too: what told of one ends in its own time, which
+  // dismiss() limits.
   bool ends_by_itself = false;
   // Held as long as the process may live.
   std::shared_ptr<void> presence = {};
@@ -49,7 +50,7 @@ class RunnerProcess {
 
   std::span<std::byte> area() { return channel_.area(); }
   bool has_ended() const { return ended_.has_value(); }
-  // Kills it, unless it ends by itself; the next request is answered with this.
+  // Kills it; the next request is answered with this.
   RunResult end(Outcome outcome, std::string detail);
   // The next request is answered with how it ended, although that was told before.
   void tell_again() { told_ = false; }
@@ -62,8 +63,8 @@ class RunnerProcess {
   const util::Child& child() const { return child_; }
   // Of the candidate's process itself; known once it was talked to.
   pid_t pid() const { return pid_; }
-  // Hears no more of the driver: an orderly runtime ends then. How it ended, or nothing after `limit`, when it is
-  // killed.
+  // Hears no more of the driver: an orderly runtime ends then. How it ended, or nothing after `limit` or beyond its
+  // other limits, when it is killed.
   std::optional<util::Finished> dismiss(std::chrono::milliseconds limit);
   // Memory that the driver itself asks for in the process, from now on.
   void allow_buffers(std::uint64_t bytes);
@@ -78,6 +79,8 @@ class RunnerProcess {
   Result<std::optional<RunResult>> wait_for_reply(std::chrono::steady_clock::time_point deadline,
                                                   std::chrono::milliseconds limit, protocol::Reply& reply);
   void signal(int number);
+  RunResult note_end(Outcome outcome, std::string detail);
+  RunResult end_told(Outcome outcome, std::string detail);
   RunResult tell_end();
   Result<RunResult> how_it_ended(const util::Finished& finished);
   Result<RunResult> reported(const protocol::Reply& reply);

@@ -107,6 +107,27 @@ TEST_P(Sanitizer, a_call_that_does_not_end_well_is_no_pass) {
   EXPECT_THAT(results[0].detail, HasSubstr("SIGSEGV"));
 }
 
+// Once the call loops, waits until the driver hears it out, and then has something to say.
+constexpr const char* kTellsWhenHeardOut = R"SH(#!/bin/sh
+while [ "${1#--}" != "$1" ]; do shift 2; done
+"$@" 2>&1 | { read -r loops; head -c 1 <&3; echo "========= ERROR SUMMARY: 1 error"; kill 0; }
+)SH";
+
+TEST_P(Sanitizer, a_call_that_never_ends_is_killed_and_not_heard_out) {
+  std::ofstream(how_.sanitizer) << kTellsWhenHeardOut;
+  how_.limit = std::chrono::seconds(2);
+  const auto results = check(kLoop, {SanitizerTool::memcheck});
+  EXPECT_EQ(results[0].verdict, Verdict::unfinished);
+  EXPECT_THAT(results[0].detail, HasSubstr("no answer within 2 s"));
+}
+
+TEST_P(Sanitizer, after_an_error_of_the_device_the_tool_is_heard_out) {
+  std::ofstream(how_.sanitizer) << "#!/bin/sh\nwhile [ \"${1#--}\" != \"$1\" ]; do shift 2; done\n\"$@\"\n"
+                                   "echo '========= ERROR SUMMARY: 1 error'\n";
+  const auto results = check(kIllegalAccess, {SanitizerTool::memcheck});
+  EXPECT_EQ(results[0].verdict, Verdict::errors) << results[0].detail;
+}
+
 TEST_P(Sanitizer, a_tool_that_is_not_installed_says_nothing_about_the_code) {
   how_.sanitizer.clear();
   const auto results = check(kScale, {SanitizerTool::initcheck});
