@@ -85,9 +85,8 @@ int bench(const BenchOptions& options) {
   };
   Turns turns("measured");
   turns.of_choices(requests, bench_one);
-  if (loop::interrupted()) return kInterrupted;
   if (options.json) fmt::print("{}\n", lines.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
-  return turns.code(kDone);
+  return loop::interrupted() ? kInterrupted : turns.code(kDone);
 }
 
 }  // namespace

@@ -172,10 +172,11 @@ int optimize(const OptimizeOptions& options) {
   loop::catch_interrupts();
   if (const auto code = replay(options, requests)) return *code;
   nlohmann::ordered_json lines = nlohmann::ordered_json::array();
+  const auto runtime = find_runtime(options.runtime);
   Turns turns("tuned");
-  for (KernelRequest& request : requests) {
+  const auto optimize_all_of = [&](KernelRequest& request) {
     store::VariantStore variants = open_variants(request);
-    loop::TuningOptions tuning = tuning_options(request, variants, find_runtime(options.runtime));
+    loop::TuningOptions tuning = tuning_options(request, variants, runtime);
     apply(options, tuning);
     demand_breeding(tuning);
     request.proposer = tuning.proposer.name;
@@ -195,6 +196,9 @@ int optimize(const OptimizeOptions& options) {
       if (output.is_dispatcher() || loop::interrupted()) continue;
       turns.take([&] { optimize_one(require(build_step::load_context(request, output))); });
     }
+  };
+  for (KernelRequest& request : requests) {
+    turns.attempt([&] { optimize_all_of(request); });
     if (loop::interrupted()) break;
   }
   if (options.json && !options.dry_run)

@@ -37,6 +37,7 @@ void Turns::leave_out(const build_step::KernelContext& context, const StageError
 
 void Turns::of_choices(const std::vector<KernelRequest>& requests, const ChoiceWork& work) {
   for (const KernelRequest& request : requests) {
+    if (loop::interrupted()) return;
     std::optional<build_step::Pick> pick;
     std::optional<store::VariantStore> variants;
     const auto choose = [&] {

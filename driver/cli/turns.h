@@ -21,7 +21,9 @@ class Turns {
   // `done` says what happens to a kernel in a turn: "checked".
   explicit Turns(std::string done) : done_(std::move(done)) {}
 
-  // Runs `work`. A UserError ends it alone, and is said.
+  // Runs `work`. A UserError ends it alone, and is said. True if there was none.
+  bool attempt(const std::function<void()>& work);
+  // The same of what is done to one kernel for one architecture.
   void take(const std::function<void()>& work);
   // Called in a turn: says that nothing is done, and why.
   void leave_out(const build_step::KernelContext& context, const StageError& why);
@@ -33,8 +35,6 @@ class Turns {
   int code(int code) const;
 
  private:
-  bool attempt(const std::function<void()>& work);
-
   std::string done_;
   int taken_ = 0, left_out_ = 0, errors_ = 0;
   StageError first_;  // why the first was left out

@@ -173,8 +173,9 @@ TEST_F(AgentCommandsTest, a_population_that_nobody_breeds_is_refused_with_what_t
   Ran ran = kagent("optimize scale --population 3 --runtime '" KAGENT_RUNTIME "'");
   EXPECT_EQ(ran.code, 2);
   EXPECT_THAT(ran.err, HasSubstr("kagent agent brief --crossover"));
-  ran = kagent("optimize scale --population 3 --proposer search --runtime '" KAGENT_RUNTIME "'");
+  ran = kagent("optimize scale --population 3 --proposer search --json --runtime '" KAGENT_RUNTIME "'");
   EXPECT_EQ(ran.code, 2);
+  EXPECT_EQ(ran.out, "[]\n") << "what other kernels came to is printed all the same";
   EXPECT_THAT(ran.err, HasSubstr("'search' writes none"));
   EXPECT_THAT(ran.err, HasSubstr("--proposer"));
   EXPECT_EQ(kagent("optimize scale --generations 3").code, 2);
