@@ -108,6 +108,7 @@ Sampled<Duel::Filled> Duel::refill(bool look) {
   // Whose contents were written last finds more of them in the caches.
   const bool candidate_first = random_() % 2 == 0;
   Filled filled;
+  Looked looked{}, passed{};
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const auto inputs = contents_.next();
     if (!inputs) return std::unexpected(Stop::machine(inputs.error()));
@@ -119,10 +120,18 @@ Sampled<Duel::Filled> Duel::refill(bool look) {
                       : of_incumbent(incumbent_.refill(slots[i], **inputs, pattern, revisions), plan_.timed->name);
       if (!step) return std::unexpected(step.error());
     }
-    if (look && i == looked_at) filled.looked_at = Looked{slots[i], **inputs};
+    // The contents of every call are copied: a pause after one of them alone would tell which is looked at.
+    (i == looked_at ? looked : passed) = {slots[i], kept(**inputs)};
   }
   filled.slots = std::move(slots);
+  if (look) filled.looked_at = std::move(looked);
   return filled;
+}
+
+// What it takes to verify a call of them.
+CallInputs Duel::kept(const CallInputs& inputs) const {
+  if (inputs_too_) return inputs;
+  return {inputs.label, inputs.sizes, inputs.scalars, {}};
 }
 
 Sampled<void> Duel::half(const std::vector<int>& slots, bool candidate_first, DuelSamples& samples) {

@@ -66,6 +66,7 @@ class Duel {
   Sampled<void> warm_up(std::chrono::milliseconds time);
   Sampled<void> block(DuelSamples& samples, bool verify_for_certain);
   Sampled<Filled> refill(bool look);
+  CallInputs kept(const CallInputs& inputs) const;
   Sampled<void> half(const std::vector<int>& slots, bool candidate_first, DuelSamples& samples);
   Sampled<void> verify(const Looked& looked);
   Sampled<void> release();
