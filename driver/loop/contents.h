@@ -21,6 +21,11 @@ namespace kagent::loop {
 // a program takes by value: they are drawn once.
 class FreshContents {
  public:
+  // Two that go on from one would give different contents the same revision.
+  FreshContents(const FreshContents&) = delete;
+  FreshContents& operator=(const FreshContents&) = delete;
+  FreshContents(FreshContents&&) = default;
+  FreshContents& operator=(FreshContents&&) = default;
   // `spec` and `timed` are referred to, not copied.
   static Result<FreshContents> make(const KernelSpec& spec, const Case& timed, std::uint64_t seed);
 

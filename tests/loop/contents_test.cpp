@@ -3,6 +3,7 @@
 
 #include <numeric>
 #include <set>
+#include <type_traits>
 
 #include <gtest/gtest.h>
 
@@ -90,6 +91,10 @@ TEST(ContentsOfVeryLargeTensors, ChangeWhereTheirRevisionsSay) {
     EXPECT_EQ(before, now) << "something else changed";
     held = contents.revisions().now();
   }
+}
+
+TEST(ContentsOfVeryLargeTensors, HaveOneSourceOfEachRevision) {
+  static_assert(!std::is_copy_constructible_v<FreshContents> && std::is_move_constructible_v<FreshContents>);
 }
 
 TEST(ContentsOfMiddlingTensors, AreSentWhole) {
