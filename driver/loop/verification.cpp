@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include "loop/reference.h"
 #include "spec/spec.h"
@@ -37,8 +39,10 @@ constexpr std::chrono::milliseconds kStepAllowance{2'000};
 // cases.
 constexpr std::chrono::seconds kOwnStepLimit{60};
 // Checks that the project's own programs are asked about at a time: the large ones, which take the time, are few, and
-// must not fill a device together that has room for one.
+// must not fill a device together that has room for one, nor the machine's memory.
 constexpr std::int64_t kMostWorkers = 4, kMostElementsAtOnce = std::int64_t{512} << 20;
+// Of an element of a check, at most: as it is, widened, and in the reference's process, and the same of its magnitude.
+constexpr std::int64_t kBytesOfElement = 48;
 
 // What to correct where the baseline fails; `output` is the one that failed, where one did.
 std::string advice(const KernelSpec& spec, const std::string& output = {}) {
@@ -174,6 +178,16 @@ Result<void> demand_sharpness(const KernelSpec& spec, const Check& check) {
                  "make the tolerance in kernel.json tighter, or the inputs larger in magnitude");
 }
 
+std::int64_t processors() {
+  return std::max(1U, std::thread::hardware_concurrency());
+}
+
+// Whether the reference is asked for a result and its magnitudes at once. On one processor each would wait for the
+// other, within the time that one call has.
+bool asks_beside(const KernelSpec& spec) {
+  return has_contraction(spec) && processors() > 1;
+}
+
 // Live processes of the project's own programs.
 struct OwnSessions {
   std::unique_ptr<Session> baseline;
@@ -188,7 +202,7 @@ Result<OwnSessions> start_own(const KernelSpec& spec, const OwnPrograms& program
   sessions.baseline = std::move(*baseline);
   if (!programs.reference) return sessions;
   for (std::unique_ptr<Session>* one : {&sessions.reference, &sessions.beside}) {
-    if (one == &sessions.beside && !has_contraction(spec)) continue;
+    if (one == &sessions.beside && !asks_beside(spec)) continue;
     auto reference = programs.reference_runner.start(*programs.reference, reference_parameters(spec), limits);
     if (!reference) return std::unexpected(reference.error());
     *one = std::move(*reference);
@@ -214,12 +228,14 @@ Result<std::chrono::nanoseconds> complete(const KernelSpec& spec, const OwnSessi
   return time;
 }
 
-std::size_t workers_for(const std::vector<Check>& checks) {
+// More programs than processors would be slower than their step's limit knows of.
+std::size_t workers_for(const KernelSpec& spec, const std::vector<Check>& checks) {
   std::int64_t largest = 1;
   for (const Check& check : checks) largest = std::max(largest, check.elements);
-  const std::int64_t fitting = kMostElementsAtOnce / largest;
-  const auto processors = static_cast<std::int64_t>(std::thread::hardware_concurrency());
-  return static_cast<std::size_t>(std::max<std::int64_t>(std::min({kMostWorkers, fitting, processors}), 1));
+  const std::int64_t memory = std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE);
+  const std::int64_t fitting = std::min(kMostElementsAtOnce, memory / 2 / kBytesOfElement) / largest;
+  const std::int64_t at_a_time = processors() / (asks_beside(spec) ? 2 : 1);
+  return static_cast<std::size_t>(std::max<std::int64_t>(std::min({kMostWorkers, fitting, at_a_time}), 1));
 }
 
 // Completes all checks, several at a time. The time of the baseline's slowest call; of errors that of the cheapest
@@ -245,16 +261,18 @@ Result<std::chrono::nanoseconds> ask_own_programs(const KernelSpec& spec, const 
     const std::scoped_lock lock(mutex);
     return !failed && next < checks.size() ? std::optional(next++) : std::nullopt;
   };
-  const auto work = [&] {
+  // Only the first has to start: a device or a machine may have no room for more processes.
+  const auto work = [&](bool first) {
     auto own = start_own(spec, programs, patient);
-    if (!own) return note(0, std::unexpected(own.error()));
+    if (!own && first) note(0, std::unexpected(own.error()));
+    if (!own) return;
     while (const auto at = take()) note(*at, complete(spec, *own, checks[*at]));
   };
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t i = 1; i < workers_for(checks); ++i) threads.emplace_back(work);
-    work();
-  }
+  std::vector<std::future<void>> others;
+  for (std::size_t i = 1; i < workers_for(spec, checks); ++i)
+    others.push_back(std::async(std::launch::async, work, false));
+  work(true);
+  for (std::future<void>& other : others) other.get();  // what it threw is thrown here
   if (failed) return std::unexpected(failed->second);
   return slowest;
 }
