@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loop/finalists.h"
 
+#include <algorithm>
+
 #include <fmt/core.h>
 
 #include "build_step/pick.h"
@@ -28,6 +30,12 @@ std::optional<double> share_of_roofline(const Workbench& bench, const Decision& 
   }
   if (weight <= 0) return std::nullopt;
   return share / weight;
+}
+
+// How a variant raced when it was a candidate, if that is on record.
+std::optional<double> raced_as_candidate(const std::vector<Trial>& trials, const std::string& reference) {
+  const auto found = std::ranges::find(trials, kAcceptedAs + reference, &Trial::detail);
+  return found == trials.end() ? std::nullopt : found->score;
 }
 
 }  // namespace
@@ -81,6 +89,12 @@ void Finalists::choose_incumbent() {
     return;
   }
   incumbent_ = Incumbent{compiled.binary, std::move(choice.variant)};
+  // What raced in device code alone is compared with how it raced: the build's compiler may make another program.
+  if (run_.context.spec.style == Style::kernel)
+    if (const auto ratio = raced_as_candidate(history_.trials(), incumbent_.variant->reference)) {
+      incumbent_ratio_ = *ratio;
+      return;
+    }
   // So that the threshold for finalists is known before anything else is measured.
   auto raced = require(race(bench_->runner(), bench_->built_spec(), bench_->built_baseline(), {incumbent_.binary},
                             measuring(run_, *bench_)));
@@ -113,8 +127,7 @@ bool Finalists::judge(const Trial& trial) {
   const Evidence& evidence = judged.variant->evidence;
   if (run_.course.replays())
     run_.progress.on_event(Accepted{judged.variant->reference, evidence.against_incumbent, evidence.against_baseline});
-  // What raced with it in device code alone is compared with how it raced: the build's compiler may make another
-  // program.
+  // As in choose_incumbent().
   const bool raced_alike = run_.context.spec.style != Style::kernel;
   incumbent_ratio_ = raced_alike ? evidence.against_baseline.ratio : raced;
   roofline_share_ = judged.roofline_share;
