@@ -108,7 +108,7 @@ Sampled<Duel::Filled> Duel::refill(bool look) {
   // Whose contents were written last finds more of them in the caches.
   const bool candidate_first = random_() % 2 == 0;
   Filled filled;
-  Looked looked{}, passed{};
+  CallInputs passed;
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const auto inputs = contents_.next();
     if (!inputs) return std::unexpected(Stop::machine(inputs.error()));
@@ -120,16 +120,20 @@ Sampled<Duel::Filled> Duel::refill(bool look) {
                       : of_incumbent(incumbent_.refill(slots[i], **inputs, pattern, revisions), plan_.timed->name);
       if (!step) return std::unexpected(step.error());
     }
-    // The contents of every call are copied: a pause after one of them alone would tell which is looked at.
-    (i == looked_at ? looked : passed) = {slots[i], kept(**inputs)};
+    const CallInputs* known = *inputs;
+    if (slots.size() > 1) {
+      // Of every call: a pause after one of them alone would tell which is looked at.
+      (i == looked_at ? kept_ : passed) = copied(**inputs);
+      known = &kept_;
+    }
+    if (look && i == looked_at) filled.looked_at = Looked{slots[i], known};
   }
   filled.slots = std::move(slots);
-  if (look) filled.looked_at = std::move(looked);
   return filled;
 }
 
 // What it takes to verify a call of them.
-CallInputs Duel::kept(const CallInputs& inputs) const {
+CallInputs Duel::copied(const CallInputs& inputs) const {
   if (inputs_too_) return inputs;
   return {inputs.label, inputs.sizes, inputs.scalars, {}};
 }
@@ -168,7 +172,7 @@ Sampled<void> Duel::verify(const Looked& looked) {
       return std::unexpected(step.error());
   if (candidate->empty())
     if (auto step = of_candidate(candidate_.call(looked.slot)); !step) return std::unexpected(step.error());
-  const Verdict verdict = verifier::compare_programs(spec_, looked.inputs, *candidate, *incumbent);
+  const Verdict verdict = verifier::compare_programs(spec_, *looked.inputs, *candidate, *incumbent);
   if (verdict.outcome != Outcome::ok)
     return std::unexpected(Stop::candidate(verdict.outcome, "in a timed call: " + verdict.reason));
   verified_ = true;

@@ -54,8 +54,8 @@ class Duel {
  private:
   // A call that is verified once it was timed.
   struct Looked {
-    int slot;
-    CallInputs inputs;
+    int slot = 0;
+    const CallInputs* inputs = nullptr;  // the source's own, which stay until the next are asked for, or kept_
   };
   struct Filled {
     std::vector<int> slots;  // in the order of the calls
@@ -66,7 +66,7 @@ class Duel {
   Sampled<void> warm_up(std::chrono::milliseconds time);
   Sampled<void> block(DuelSamples& samples, bool verify_for_certain);
   Sampled<Filled> refill(bool look);
-  CallInputs kept(const CallInputs& inputs) const;
+  CallInputs copied(const CallInputs& inputs) const;
   Sampled<void> half(const std::vector<int>& slots, bool candidate_first, DuelSamples& samples);
   Sampled<void> verify(const Looked& looked);
   Sampled<void> release();
@@ -81,6 +81,7 @@ class Duel {
   runner::Session& candidate_;
   std::mt19937_64& random_;
   const std::function<bool()>& interrupted_;
+  CallInputs kept_;
   bool inputs_too_ = true;
   bool verified_ = false;
   double verify_share_ = 0.5;  // of the blocks
