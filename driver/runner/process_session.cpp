@@ -249,6 +249,20 @@ Result<RunnerProcess::Answer> ProcessSession::take(const SamplePlan& plan) {
   return answer;
 }
 
+Result<RunnerProcess::Answer> ProcessSession::look(int slot, Operation operation, std::uint64_t touched_bytes) {
+  const auto target = find(slot);
+  if (!target) return std::unexpected(target.error());
+  (*target)->written.reset();
+  return process_->ask(request_for(operation, slot), {}, touched_bytes);
+}
+
+// What a look left in the exchange: up to its first zero.
+std::string_view ProcessSession::told() {
+  const auto area = process_->area();
+  const std::string_view text(reinterpret_cast<const char*>(area.data()), area.size());
+  return text.substr(0, text.find('\0'));
+}
+
 // As the runtime makes it, over what was read.
 std::uint64_t ProcessSession::fingerprint(const Slot& slot, const std::vector<BufferImage>& images) const {
   std::uint64_t result = slot.written->nonce;

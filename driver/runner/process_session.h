@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runner/block_layout.h"
@@ -80,6 +81,9 @@ class ProcessSession final : public Session {
   Result<RunResult> transfer(int slot, std::vector<Part<Byte>> parts, protocol::Request request);
   Result<RunResult> store(int slot, const CallInputs& inputs, std::optional<std::uint8_t> poison,
                           const Revisions* revisions);
+  // Has a look taken at calls of the slot, which is told as a text; for what that takes see RunnerProcess::ask().
+  Result<RunnerProcess::Answer> look(int slot, protocol::Operation operation, std::uint64_t touched_bytes);
+  std::string_view told();
   Result<Counters> count_from_outside(int slot, const std::vector<std::string>& metrics);
   // The sample, and what the runtime said of it; nothing but the result is to be used where its outcome is not ok.
   Result<RunnerProcess::Answer> take(const SamplePlan& plan);

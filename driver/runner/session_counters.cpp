@@ -11,9 +11,8 @@
 namespace kagent::runner {
 namespace {
 
-// Passes of all metrics, and loading the profiler.
-constexpr std::uint64_t kCountWork = std::uint64_t{64}
-                                     << 30;  // as bytes that are gone through, which have time of their own
+// Passes of all metrics, and loading the profiler: as bytes that are gone through, which have time of their own.
+constexpr std::uint64_t kCountWork = std::uint64_t{64} << 30;
 constexpr std::size_t kMostKernels = 1000;
 // The kernel passes registers on every few milliseconds.
 constexpr auto kCountedTime = std::chrono::milliseconds(50);
@@ -89,26 +88,18 @@ Result<Counters> ProcessSession::count_from_outside(int slot, const std::vector<
 Result<Counters> ProcessSession::count(int slot, const std::vector<std::string>& metrics) {
   if (kind_.is_counted) return count_from_outside(slot, metrics);
   if (!kind_.counts) return Session::count(slot, metrics);
-  const auto target = find(slot);
-  if (!target) return std::unexpected(target.error());
-  (*target)->written.reset();
   std::string names;
   for (const std::string& metric : metrics) names += metric + "\n";
   if (names.size() >= protocol::kMetricsBytes) return failure("too many metrics for one request");
   names += '\0';
   std::ranges::copy(std::as_bytes(std::span(names)), process_->area().begin());
-  protocol::Request request{};
-  request.operation = protocol::Operation::count;
-  request.slot = static_cast<std::uint32_t>(slot);
-  auto answer = process_->ask(request, {}, kCountWork);
+  auto answer = look(slot, protocol::Operation::count, kCountWork);
   if (!answer) return std::unexpected(answer.error());
   Counters counters;
-  if (answer->result.outcome == Outcome::ok) {
-    const std::string_view text(reinterpret_cast<const char*>(process_->area().data()), process_->area().size());
-    counters = parse(text.substr(0, text.find('\0')));
-  } else {
+  if (answer->result.outcome == Outcome::ok)
+    counters = parse(told());
+  else
     counters.problem = answer->result.detail;
-  }
   counters.result = std::move(answer->result);
   return counters;
 }

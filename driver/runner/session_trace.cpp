@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <string_view>
 #include <utility>
 
 #include "runner/process_session.h"
@@ -25,17 +24,9 @@ Result<KernelTrace> Session::trace(int) {
 
 Result<KernelTrace> ProcessSession::trace(int slot) {
   if (!kind_.counts) return Session::trace(slot);
-  const auto target = find(slot);
-  if (!target) return std::unexpected(target.error());
-  (*target)->written.reset();
-  protocol::Request request{};
-  request.operation = protocol::Operation::trace;
-  request.slot = static_cast<std::uint32_t>(slot);
-  const auto answer = process_->ask(request, {}, kTraceWork);
+  const auto answer = look(slot, protocol::Operation::trace, kTraceWork);
   if (!answer) return std::unexpected(answer.error());
-  if (answer->result.outcome != Outcome::ok) return nothing(answer->result.detail);
-  const std::string_view text(reinterpret_cast<const char*>(process_->area().data()), process_->area().size());
-  return parse_trace(text.substr(0, text.find('\0')));
+  return answer->result.outcome == Outcome::ok ? parse_trace(told()) : nothing(answer->result.detail);
 }
 
 }  // namespace kagent::runner
