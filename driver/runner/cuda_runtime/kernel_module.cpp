@@ -57,7 +57,7 @@ bool is_constant(std::uint32_t parameter) {
   reply.kind = ReplyKind::device_error;
   reply.code = CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
   send(reply);
-  std::_Exit(1);
+  leave(1);
 }
 
 }  // namespace
