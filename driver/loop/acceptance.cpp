@@ -108,12 +108,7 @@ SanitizerReport sanitize(Workbench& bench, const Binary& binary, const Verificat
 void add_counters(Workbench& bench, const Incumbent& incumbent, const Evaluated& finalist, const Binary& binary,
                   Evidence& evidence) {
   const std::string& hash = finalist.trial.candidate_hash;
-  if (incumbent.variant) {
-    const Candidate before = as_candidate(*incumbent.variant);
-    profile(bench, incumbent.binary, incumbent.variant->evidence.source_hash, &before);
-  } else {
-    profile(bench, incumbent.binary, "", nullptr);
-  }
+  profile(bench, incumbent);
   profile(bench, binary, hash, &finalist.trial.candidate);
   std::vector<CaseTimes> before, after;
   for (const CaseRatio& one : evidence.against_incumbent.cases) {
@@ -130,7 +125,7 @@ void add_counters(Workbench& bench, const Incumbent& incumbent, const Evaluated&
                              {},
                              profile_of(bench, of)});
   };
-  evidence.counters_before = numbers(before, incumbent.variant ? incumbent.variant->evidence.source_hash : "");
+  evidence.counters_before = numbers(before, incumbent.source_hash());
   evidence.counters_after = numbers(after, hash);
 }
 
@@ -145,6 +140,12 @@ Result<Binary> as_built(Workbench& bench, const Evaluated& finalist, JudgedFinal
 }
 
 }  // namespace
+
+void profile(Workbench& bench, const Incumbent& incumbent) {
+  std::optional<Candidate> candidate;
+  if (incumbent.variant) candidate = as_candidate(*incumbent.variant);
+  profile(bench, incumbent.binary, incumbent.source_hash(), candidate ? &*candidate : nullptr);
+}
 
 Result<JudgedFinalist> judge_finalist(Workbench& bench, store::VariantStore& variants, const Incumbent& incumbent,
                                       const Evaluated& finalist, MeasurementOptions options,

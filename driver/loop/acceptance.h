@@ -17,7 +17,13 @@ namespace kagent::loop {
 struct Incumbent {
   Binary binary;                   // as the build makes it
   std::optional<Variant> variant;  // absent: the baseline
+
+  // As profiles are filed by: empty of the baseline.
+  std::string source_hash() const { return variant ? variant->evidence.source_hash : std::string(); }
 };
+
+// Looks at what has to be beaten, as profile() of loop/profile.h does at any program.
+void profile(Workbench& bench, const Incumbent& incumbent);
 
 struct JudgedFinalist {
   Outcome outcome = Outcome::ok;  // ok: accepted

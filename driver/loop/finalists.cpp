@@ -6,7 +6,6 @@
 #include <fmt/core.h>
 
 #include "build_step/pick.h"
-#include "loop/profile.h"
 #include "loop/usage.h"
 #include "profiler/roofline.h"
 #include "selection/selection.h"
@@ -56,10 +55,8 @@ Finalists::Finalists(const RunScope& run, Workbench* bench, History& history)
 
 void Finalists::look_at_incumbent() const {
   if (!bench_) return;
-  profile(*bench_, bench_->built_baseline(), "", nullptr);
-  if (!incumbent_.variant) return;
-  const Candidate candidate = as_candidate(*incumbent_.variant);
-  profile(*bench_, incumbent_.binary, incumbent_.variant->evidence.source_hash, &candidate);
+  profile(*bench_, Incumbent{bench_->built_baseline(), std::nullopt});
+  if (incumbent_.variant) profile(*bench_, incumbent_);
 }
 
 void Finalists::take_recorded_incumbent() {
