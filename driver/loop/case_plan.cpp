@@ -81,10 +81,11 @@ Sampled<CasePlan> plan_case(const KernelSpec& spec, const Case& timed, runner::S
   else
     plan.cold = static_cast<double>(sweep.count()) <= kSweepShare * static_cast<double>(cold->call.count());
   const nanoseconds call = std::max(plan.cold ? cold->call : warm->call, nanoseconds(1));
-  const auto memory = std::max<std::int64_t>(kSlotMemoryBytes / std::max<std::int64_t>(*bytes, 1), 1);
-  const auto sent = device == MeasuredOn::gpu
-                        ? std::max<std::int64_t>(kMostBytesSent / std::max<std::int64_t>(input_bytes(**inputs), 1), 1)
-                        : memory;
+  const auto calls_within = [](std::int64_t most, std::int64_t of_call) {
+    return std::max<std::int64_t>(most / std::max<std::int64_t>(of_call, 1), 1);
+  };
+  const auto memory = calls_within(kSlotMemoryBytes, *bytes);
+  const auto sent = device == MeasuredOn::gpu ? calls_within(kMostBytesSent, input_bytes(**inputs)) : memory;
   const auto wanted = kSampleTime / call + (kSampleTime % call == nanoseconds(0) ? 0 : 1);
   plan.repetitions =
       static_cast<int>(std::clamp<std::int64_t>(wanted, 1, std::min<std::int64_t>({kMostRepetitions, memory, sent})));

@@ -11,7 +11,7 @@ namespace kagent::loop {
 namespace {
 
 // Generating so many bytes takes about a millisecond; moving them a hundredth of that.
-constexpr std::size_t kSmallBytes = 128 * 1024;
+constexpr std::int64_t kSmallBytes = 128 * 1024;
 
 // From here on a tensor counts as very large.
 constexpr std::size_t kLargeBytes = std::size_t{16} << 20;
@@ -27,12 +27,16 @@ Result<FreshContents> FreshContents::make(const KernelSpec& spec, const Case& ti
   auto first = spec::generate_inputs(spec, timed, contents.random_());
   if (!first) return std::unexpected(first.error());
   contents.scalars_ = first->scalars;
-  if (input_bytes(*first) <= std::int64_t{kSmallBytes}) return contents;
+  if (input_bytes(*first) <= kSmallBytes) return contents;
   auto second = spec::generate_inputs(spec, timed, contents.random_());
   if (!second) return std::unexpected(second.error());
-  contents.current_ = *first;
-  for (auto& [name, tensor] : contents.current_.tensors)
-    if (timed.inputs.contains(name) || contents.is_large(name, tensor)) contents.revisions_.follow(name);
+  contents.current_ = {first->label, first->sizes, first->scalars, {}};
+  // What changes in place, or not at all, is not taken from the pool any more.
+  for (auto& [name, tensor] : first->tensors) {
+    const bool stays = timed.inputs.contains(name) || contents.is_large(name, tensor);
+    if (stays) contents.revisions_.follow(name);
+    contents.current_.tensors.emplace(name, stays ? std::move(tensor) : tensor);
+  }
   contents.pool_.push_back(std::move(*first));
   contents.pool_.push_back(std::move(*second));
   return contents;
