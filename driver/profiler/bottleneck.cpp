@@ -15,7 +15,6 @@ namespace {
 
 // A resource that is busy for so much of the time is what limits; below it nothing is, and the kernel waits.
 constexpr double kBusyPct = 60;
-constexpr int kWarp = 32;
 
 double value_or(const Numbers& numbers, const std::string& name, double otherwise) {
   const auto found = numbers.find(name);
@@ -54,7 +53,7 @@ void add_excess(const std::string& access, Numbers& numbers) {
   constexpr double kSectorBits = 256;
   const auto bits = numbers.find("uniform_" + access + "_bits"), sectors = numbers.find("sectors_per_" + access);
   if (bits == numbers.end() || sectors == numbers.end()) return;
-  numbers[access + "_sector_excess"] = sectors->second / std::max(1.0, bits->second * kWarp / kSectorBits);
+  numbers[access + "_sector_excess"] = sectors->second / std::max(1.0, bits->second * kWarpThreads / kSectorBits);
 }
 
 bool is_narrow(DType dtype) {

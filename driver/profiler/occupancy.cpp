@@ -8,7 +8,7 @@ namespace kagent::profiler {
 namespace {
 
 // A block's registers are given out in units of this many a warp.
-constexpr int kRegisterUnit = 256, kWarpThreads = 32;
+constexpr int kRegisterUnit = 256;
 constexpr std::int64_t kLargestBlock = 1024;
 // Of each block's shared memory, for the system (CUDA C++ Programming Guide, 'Compute Capability 8.x').
 constexpr std::int64_t kReservedSharedBytes = 1024;

@@ -9,6 +9,8 @@
 
 namespace kagent::profiler {
 
+inline constexpr int kWarpThreads = 32;
+
 // How a kernel is launched on a case.
 struct LaunchShape {
   std::int64_t block_threads = 0, blocks = 0;
