@@ -96,9 +96,13 @@ std::string load_average() {
   return ::getloadavg(loads, 3) == 3 ? fmt::format("{:.2f} {:.2f} {:.2f}", loads[0], loads[1], loads[2]) : "unknown";
 }
 
+struct Runs {
+  int identical = 200, planted = 20;
+};
+
 // Identical programs first; ends early with what it has.
-std::vector<Tally> compare_all(const benchmarks::AaSettings& settings, std::uint64_t seed, Programs& programs,
-                               bool allow_unsandboxed) {
+std::vector<Tally> compare_all(const benchmarks::AaSettings& settings, const Runs& asked, std::uint64_t seed,
+                               Programs& programs, bool allow_unsandboxed) {
   const auto runner = runner::make_host_runner();
   std::mt19937_64 seeds(seed);
   std::map<std::string, Binary> candidates;
@@ -116,8 +120,7 @@ std::vector<Tally> compare_all(const benchmarks::AaSettings& settings, std::uint
         options.interrupted = benchmarks::was_interrupted;
         return loop::measure(*runner, spec_of(kernel), incumbent, candidates[kernel], options);
       };
-      const int runs =
-          (extra == 0 ? settings.aa_runs : settings.planted_runs) / static_cast<int>(settings.names.size());
+      const int runs = (extra == 0 ? asked.identical : asked.planted) / static_cast<int>(settings.names.size());
       Tally tally = benchmarks::compare(
           kernel, extra / 1000.0, runs, [&] { return seeds(); }, measure, benchmarks::was_interrupted);
       if (tally.runs > 0) tallies.push_back(std::move(tally));
@@ -129,7 +132,11 @@ int run(int argc, char** argv) {
   CLI::App app{"The share of false FASTER verdicts between identical programs, and of planted gains that are found."};
   benchmarks::AaSettings settings;
   settings.names = {"arithmetic"};
+  Runs runs;
   bool allow_unsandboxed = false;
+  app.add_option("--runs", runs.identical, "A/A runs, of all kernels together")->capture_default_str();
+  app.add_option("--planted", runs.planted, "runs for each planted difference, of all kernels together")
+      ->capture_default_str();
   benchmarks::add_options(app, settings, {"arithmetic", "streaming", "short"});
   app.add_flag("--allow-unsandboxed", allow_unsandboxed, "run without bubblewrap");
   CLI11_PARSE(app, argc, argv);
@@ -139,7 +146,7 @@ int run(int argc, char** argv) {
   const std::uint64_t seed = benchmarks::seed_of(settings);
   benchmarks::end_on_interruption();
   const auto begin = std::chrono::steady_clock::now();
-  const auto tallies = compare_all(settings, seed, programs, allow_unsandboxed);
+  const auto tallies = compare_all(settings, runs, seed, programs, allow_unsandboxed);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   benchmarks::report(settings,
                      fmt::format("{}; load average before {}, after {}; {:.0f} s; seed {}",

@@ -16,13 +16,6 @@ volatile std::sig_atomic_t interrupted = 0;
 }  // namespace
 
 void add_options(CLI::App& app, AaSettings& settings, const std::vector<std::string>& names) {
-  app.add_option("--runs", settings.aa_runs, "A/A runs, of all kernels together")->capture_default_str();
-  app.add_option("--planted", settings.planted_runs, "runs for each planted difference, of all kernels together")
-      ->capture_default_str();
-  add_common_options(app, settings, names);
-}
-
-void add_common_options(CLI::App& app, AaSettings& settings, const std::vector<std::string>& names) {
   app.add_option("--kernel", settings.names, fmt::format("{}", fmt::join(names, ", ")))
       ->check(CLI::IsMember(names))
       ->capture_default_str();

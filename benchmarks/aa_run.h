@@ -14,15 +14,12 @@ namespace kagent::benchmarks {
 
 // What is asked for on the command line of every benchmark of this kind.
 struct AaSettings {
-  int aa_runs = 200, planted_runs = 20;
   std::vector<std::string> names;  // of kernels
   std::uint64_t seed = 0;
   double min_gain = 0.01;
   std::string json_file;
 };
 // `settings` holds the defaults, `names` the kernels that there are.
-void add_common_options(CLI::App& app, AaSettings& settings, const std::vector<std::string>& names);
-// The numbers of runs too.
 void add_options(CLI::App& app, AaSettings& settings, const std::vector<std::string>& names);
 
 // From now on Ctrl-C only makes was_interrupted() true, so that a run ends with the table of what it has.

@@ -189,7 +189,7 @@ int run(int argc, char** argv) {
   settings.names = {"2us", "5us", "50us", "500us"};
   int pairs = 400, planted_pairs = 32, budget_s = 3600;
   fs::path nvcc = "/usr/local/cuda/bin/nvcc";
-  benchmarks::add_common_options(app, settings, settings.names);
+  benchmarks::add_options(app, settings, settings.names);
   app.add_option("--pairs", pairs, "of fresh processes that are identical")->capture_default_str();
   app.add_option("--planted-pairs", planted_pairs, "of fresh processes with planted differences")
       ->capture_default_str();
