@@ -5,8 +5,7 @@
 #include <algorithm>
 
 #include "profiler/bottleneck.h"
-#include "runner/cuda_runner.h"
-#include "runner/cuda_session.h"
+#include "runner/on_gpu.h"
 
 namespace kagent::loop {
 namespace {
@@ -17,26 +16,24 @@ using testing::Field;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-class PlantedActivity : public testing::Test {
+class PlantedActivity : public runner::OnGpu<> {
  protected:
   void SetUp() override {
-    const auto devices = runner::probe_devices(runner::kernel_runner());
-    if (!devices) GTEST_SKIP() << devices.error().message << "; " << devices.error().fix;
-    device_ = devices->front();
+    OnGpu::SetUp();
+    if (IsSkipped()) return;
+    limits_.reads_counters = true;
     runner_ = runner::make_cuda_runner({.device = device_, .kernel_runner = runner::kernel_runner(), .warm = 0});
   }
 
   // Times and traces the call, a process each, as the loop does where the counters are withheld.
   Bottleneck summary(const Binary& binary, const std::vector<Parameter>& parameters, const CallInputs& inputs,
                      const KernelSpec& spec = {}) {
-    runner::RunnerLimits limits;
-    limits.allow_unsandboxed = limits.reads_counters = true;
     profiler::Observed observed;
     observed.sizes = inputs.sizes;
     observed.device = device_;
     observed.counters_problem = "the counters are withheld";
     for (const bool traces : {false, true}) {
-      const auto session = runner_->start(binary, parameters, limits);
+      const auto session = runner_->start(binary, parameters, limits_);
       EXPECT_TRUE(session) << session.error().message;
       if (!session) return {};
       EXPECT_THAT(runner::done((*session)->prepare(0, inputs, {})), runner::IsOk());
@@ -78,7 +75,6 @@ class PlantedActivity : public testing::Test {
     return metric == bottleneck.metrics.end() ? -1 : metric->value;
   }
 
-  Device device_;
   std::unique_ptr<runner::Runner> runner_;
 };
 

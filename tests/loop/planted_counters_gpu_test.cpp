@@ -6,8 +6,7 @@
 
 #include "profiler/bottleneck.h"
 #include "profiler/counters.h"
-#include "runner/cuda_runner.h"
-#include "runner/cuda_session.h"
+#include "runner/on_gpu.h"
 
 namespace kagent::loop {
 namespace {
@@ -27,16 +26,15 @@ void PrintTo(const Planted& planted, std::ostream* stream) {
   *stream << planted.kernel;
 }
 
-class PlantedCounters : public testing::TestWithParam<Planted> {
+class PlantedCounters : public runner::OnGpu<testing::TestWithParam<Planted>> {
  protected:
   void SetUp() override {
-    const auto devices = runner::probe_devices(runner::kernel_runner());
-    if (!devices) GTEST_SKIP() << devices.error().message << "; " << devices.error().fix;
-    device_ = devices->front();
+    OnGpu::SetUp();
+    if (IsSkipped()) return;
+    limits_.reads_counters = true;
     runner_ = runner::make_cuda_runner({.device = device_, .kernel_runner = runner::kernel_runner(), .warm = 0});
   }
 
-  Device device_;
   std::unique_ptr<runner::Runner> runner_;
 };
 
@@ -51,9 +49,7 @@ TEST_P(PlantedCounters, show_the_pattern) {
   CallInputs inputs = runner::call_inputs(planted.n, 0);
   inputs.scalars.clear();
   inputs.tensors.erase("total");
-  runner::RunnerLimits limits;
-  limits.allow_unsandboxed = limits.reads_counters = true;
-  const auto session = runner_->start(binary, parameters, limits);
+  const auto session = runner_->start(binary, parameters, limits_);
   ASSERT_TRUE(session) << session.error().message;
   ASSERT_THAT(runner::done((*session)->prepare(0, inputs, {})), runner::IsOk());
   const auto sample = runner::done((*session)->sample({.slots = {0}}));

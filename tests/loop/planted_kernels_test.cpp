@@ -9,6 +9,7 @@
 
 #include "loop/code_facts.h"
 #include "profiler/bottleneck.h"
+#include "profiler/example.h"
 #include "toolchain/cuda_fixture.h"
 #include "util/files.h"
 
@@ -16,6 +17,8 @@ namespace kagent::loop {
 namespace {
 
 using profiler::LaunchShape;
+using profiler::example::h200;
+using profiler::example::streaming_spec;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -24,24 +27,6 @@ using toolchain::SassStatistics;
 
 constexpr profiler::Ceilings kCeilings{.flops_per_s = 60e12, .bytes_per_s = 4e12, .tensor_flops_per_s = 700e12};
 constexpr LaunchShape kUsualShape{.block_threads = 256, .blocks = 100'000, .shared_bytes = 0};
-
-Device h200() {
-  Device device;
-  device.multiprocessors = 132;
-  device.registers_per_multiprocessor = 65536;
-  device.threads_per_multiprocessor = 2048;
-  device.shared_bytes_per_multiprocessor = 233472;
-  device.blocks_per_multiprocessor = 32;
-  return device;
-}
-
-// y = f(x), which memory limits.
-KernelSpec streaming() {
-  KernelSpec spec;
-  spec.flops = *Expression::parse("n");
-  spec.bytes = *Expression::parse("8*n");
-  return spec;
-}
 
 // The product of two matrices of halves, which arithmetic limits.
 KernelSpec product() {
@@ -93,12 +78,12 @@ void expect_patterns_of_code(const std::vector<SassStatistics>& kernels) {
     observed.usage = {{.kernel = kernel, .registers = 32}};  // none of them spills
     return patterns_of(observed, spec);
   };
-  EXPECT_THAT(patterns("local_arrays", streaming()), Contains("local-arrays-in-code"));
-  EXPECT_THAT(patterns("narrow", streaming()), Contains("narrow-loads-in-code"));
-  EXPECT_THAT(patterns("narrow", streaming()), Contains("narrow-stores-in-code"));
-  EXPECT_THAT(patterns("wide", streaming()), IsEmpty());
-  EXPECT_THAT(patterns("in_double", streaming()), Contains("fp64-in-code"));
-  EXPECT_THAT(patterns("narrow", streaming()), Not(Contains("fp64-in-code")));
+  EXPECT_THAT(patterns("local_arrays", streaming_spec()), Contains("local-arrays-in-code"));
+  EXPECT_THAT(patterns("narrow", streaming_spec()), Contains("narrow-loads-in-code"));
+  EXPECT_THAT(patterns("narrow", streaming_spec()), Contains("narrow-stores-in-code"));
+  EXPECT_THAT(patterns("wide", streaming_spec()), IsEmpty());
+  EXPECT_THAT(patterns("in_double", streaming_spec()), Contains("fp64-in-code"));
+  EXPECT_THAT(patterns("narrow", streaming_spec()), Not(Contains("fp64-in-code")));
   EXPECT_THAT(patterns("no_tensor", product()), Contains("no-tensor-instructions"));
   EXPECT_THAT(patterns("tensor", product()), Not(Contains("no-tensor-instructions")));
 }
@@ -154,7 +139,7 @@ class PlantedKernels : public toolchain::CudaFixture {
     for (const DeviceUsage& usage : binary_.device_usage)
       if (is_of(usage.kernel, kernel)) observed.usage.push_back(usage);
     EXPECT_EQ(observed.usage.size(), 1U) << kernel;
-    return patterns_of(observed, streaming());
+    return patterns_of(observed, streaming_spec());
   }
 
   Binary binary_;

@@ -7,10 +7,13 @@
 #include <gtest/gtest.h>
 
 #include "profiler/bottleneck.h"
+#include "profiler/example.h"
 
 namespace kagent::profiler {
 namespace {
 
+using example::h200;
+using example::streaming_spec;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::Field;
@@ -36,23 +39,7 @@ KernelTrace trace_of(std::vector<TracedWork> work, double event_ns = 0) {
   return {std::move(work), event_ns, ""};
 }
 
-Device h200() {
-  Device device;
-  device.multiprocessors = 132;
-  device.registers_per_multiprocessor = 65536;
-  device.threads_per_multiprocessor = 2048;
-  device.shared_bytes_per_multiprocessor = 233472;
-  device.blocks_per_multiprocessor = 32;
-  return device;
-}
-
 // 800 MB, in a call of 400 us.
-KernelSpec streaming_spec() {
-  KernelSpec spec;
-  spec.flops = *Expression::parse("n");
-  spec.bytes = *Expression::parse("8*n");
-  return spec;
-}
 Observed streaming(KernelTrace trace) {
   Observed observed;
   observed.case_name = "large";

@@ -6,21 +6,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "profiler/example.h"
+
 namespace kagent::profiler {
 namespace {
 
+using example::streaming_spec;
 using testing::Contains;
 using testing::Field;
 using testing::IsEmpty;
 
 constexpr Ceilings kCeilings{.flops_per_s = 60e12, .bytes_per_s = 4e12};
-
-KernelSpec streaming_spec() {
-  KernelSpec spec;
-  spec.flops = *Expression::parse("n");
-  spec.bytes = *Expression::parse("8*n");
-  return spec;
-}
 
 // 800 MB in 400 us: half of what the memory can do.
 Observed streaming() {

@@ -4,8 +4,7 @@
 
 #include <fstream>
 
-#include "runner/cuda_runner.h"
-#include "runner/cuda_session.h"
+#include "runner/on_gpu.h"
 #include "runner/sanitizer.h"
 
 namespace kagent::runner {
@@ -15,17 +14,13 @@ using namespace std::chrono_literals;
 using testing::AnyOf;
 using testing::HasSubstr;
 
-class Gpu : public testing::Test {
+class Gpu : public OnGpu<> {
  protected:
   void SetUp() override {
-    const auto devices = probe_devices(kernel_runner());
-    if (!devices) GTEST_SKIP() << devices.error().message << "; " << devices.error().fix;
-    limits_.allow_unsandboxed = true;
-    options_ = {.device = devices->front(),
-                .kernel_runner = kernel_runner(),
-                .sandbox = util::sandbox_state(),
-                .warm = 1,
-                .look = 1ms};
+    OnGpu::SetUp();
+    if (IsSkipped()) return;
+    options_ = {
+        .device = device_, .kernel_runner = kernel_runner(), .sandbox = util::sandbox_state(), .warm = 1, .look = 1ms};
     runner_ = make_cuda_runner(options_);
   }
 
@@ -62,7 +57,6 @@ class Gpu : public testing::Test {
     expect_scaled(*session, 0, 1000);
   }
 
-  RunnerLimits limits_;
   CudaRunnerOptions options_;
   std::unique_ptr<Runner> runner_;
 };

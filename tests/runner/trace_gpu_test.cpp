@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "runner/cuda_runner.h"
-#include "runner/cuda_session.h"
+#include "runner/on_gpu.h"
 
 namespace kagent::runner {
 namespace {
@@ -20,14 +19,13 @@ using testing::IsEmpty;
 
 using Extents = std::array<std::int64_t, 3>;
 
-class TraceOnGpu : public testing::Test {
+class TraceOnGpu : public OnGpu<> {
  protected:
   void SetUp() override {
-    const auto devices = probe_devices(kernel_runner());
-    if (!devices) GTEST_SKIP() << devices.error().message << "; " << devices.error().fix;
-    device_ = devices->front();
+    OnGpu::SetUp();
+    if (IsSkipped()) return;
+    limits_.reads_counters = true;
     runner_ = make_cuda_runner({.device = device_, .kernel_runner = kernel_runner(), .warm = 1});
-    limits_.allow_unsandboxed = limits_.reads_counters = true;
   }
 
   std::unique_ptr<Session> launcher() { return start({KAGENT_CUDA_LAUNCHER, "", ""}, launcher_parameters()); }
@@ -56,8 +54,6 @@ class TraceOnGpu : public testing::Test {
     return *trace;
   }
 
-  Device device_;
-  RunnerLimits limits_;
   std::unique_ptr<Runner> runner_;
 };
 
