@@ -139,7 +139,10 @@ Result<Platform> open_cuda_platform(const build_step::KernelContext& context, co
   platform.ceilings = [program = tools->kernel_runner, uuid = device->uuid] {
     const auto rates = runner::measure_rates(program, uuid);
     if (!rates) return profiler::Ceilings{};
-    return profiler::Ceilings{rates->flops_per_s, rates->bytes_per_s, rates->tensor_flops_per_s};
+    return profiler::Ceilings{.flops_per_s = rates->flops_per_s,
+                              .bytes_per_s = rates->bytes_per_s,
+                              .half_flops_per_s = rates->half_flops_per_s,
+                              .tensor_flops_per_s = rates->tensor_flops_per_s};
   };
   platform.kernel_runner = tools->kernel_runner;
   platform.gpu = std::move(*device);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -85,10 +86,36 @@ double measure_bytes() {
   });
 }
 
+struct Rate {
+  const char* name;
+  double Ceilings::*value;
+};
+constexpr Rate kRates[]{{"flops_per_s", &Ceilings::flops_per_s},
+                        {"bytes_per_s", &Ceilings::bytes_per_s},
+                        {"half_flops_per_s", &Ceilings::half_flops_per_s},
+                        {"tensor_flops_per_s", &Ceilings::tensor_flops_per_s}};
+
+bool are_usable(const Ceilings& ceilings) {
+  return ceilings.flops_per_s > 0 && ceilings.bytes_per_s > 0;
+}
+
+// Nothing where a rate is missing: a version that did not know it may have written the file.
+std::optional<Ceilings> read_ceilings(const nlohmann::json& from) {
+  if (!from.is_object()) return std::nullopt;
+  Ceilings ceilings;
+  for (const Rate& rate : kRates) {
+    const auto found = from.find(rate.name);
+    if (found == from.end() || !found->is_number()) return std::nullopt;
+    ceilings.*rate.value = found->get<double>();
+  }
+  if (!are_usable(ceilings)) return std::nullopt;
+  return ceilings;
+}
+
 }  // namespace
 
 Ceilings measure_ceilings() {
-  return {measure_flops(), measure_bytes(), 0};
+  return {.flops_per_s = measure_flops(), .bytes_per_s = measure_bytes()};
 }
 
 Ceilings cached_ceilings(const std::filesystem::path& file, const std::string& machine,
@@ -96,17 +123,12 @@ Ceilings cached_ceilings(const std::filesystem::path& file, const std::string& m
   auto text = util::read_file(file);
   auto root = text ? nlohmann::json::parse(*text, nullptr, false) : nlohmann::json::object();
   if (!root.is_object()) root = nlohmann::json::object();
-  if (auto found = root.find(machine); found != root.end() && found->is_object()) {
-    const Ceilings known{found->value("flops_per_s", 0.0), found->value("bytes_per_s", 0.0),
-                         found->value("tensor_flops_per_s", 0.0)};
-    if (known.flops_per_s > 0 && known.bytes_per_s > 0) return known;
-  }
+  if (const auto found = root.find(machine); found != root.end())
+    if (const auto known = read_ceilings(*found)) return *known;
   const Ceilings measured = measure();
   // What could not be measured now may be measured the next time.
-  if (!(measured.flops_per_s > 0 && measured.bytes_per_s > 0)) return measured;
-  root[machine] = {{"flops_per_s", measured.flops_per_s},
-                   {"bytes_per_s", measured.bytes_per_s},
-                   {"tensor_flops_per_s", measured.tensor_flops_per_s}};
+  if (!are_usable(measured)) return measured;
+  for (const Rate& rate : kRates) root[machine][rate.name] = measured.*rate.value;
   (void)util::write_file_atomically(file, root.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   return measured;
 }

@@ -20,11 +20,16 @@ Result<double> evaluate(const std::optional<Expression>& work, const Sizes& size
 double arithmetic_roof(const KernelSpec& spec, double flops, double bytes, const Ceilings& ceilings) {
   const bool contracts =
       std::ranges::any_of(spec.tolerance, [](const auto& entry) { return entry.second.contraction; });
-  const bool narrow = std::ranges::any_of(spec.parameters, [](const Parameter& parameter) {
-    return parameter.kind == ParameterKind::input && is_floating(parameter.dtype) && size_bytes(parameter.dtype) <= 2;
-  });
-  const bool products = narrow && (contracts || flops > kProductIntensity * bytes);
-  return products && ceilings.tensor_flops_per_s > 0 ? ceilings.tensor_flops_per_s : ceilings.flops_per_s;
+  const auto is_narrow = [](const Parameter& one) { return is_floating(one.dtype) && size_bytes(one.dtype) <= 2; };
+  const auto is_wide = [&](const Parameter& one) {
+    return one.is_buffer() && is_floating(one.dtype) && !is_narrow(one);
+  };
+  const bool narrow = std::ranges::any_of(
+      spec.parameters, [&](const Parameter& one) { return one.kind == ParameterKind::input && is_narrow(one); });
+  const bool products = contracts || flops > kProductIntensity * bytes;
+  if (narrow && products && ceilings.tensor_flops_per_s > 0) return ceilings.tensor_flops_per_s;
+  const bool halves = narrow && std::ranges::none_of(spec.parameters, is_wide);
+  return halves ? std::max(ceilings.half_flops_per_s, ceilings.flops_per_s) : ceilings.flops_per_s;
 }
 
 }  // namespace

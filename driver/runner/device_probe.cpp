@@ -113,6 +113,7 @@ Result<DeviceRates> measure_rates(const std::filesystem::path& kernel_runner, co
   DeviceRates rates;
   take(*answer, "bytes_per_s", rates.bytes_per_s);
   take(*answer, "flops_per_s", rates.flops_per_s);
+  take(*answer, "half_flops_per_s", rates.half_flops_per_s);
   take(*answer, "tensor_flops_per_s", rates.tensor_flops_per_s);
   return rates;
 }

@@ -52,6 +52,22 @@ TEST(Roofline, OfProductsOfNarrowFloatsIsThatOfTheTensorCores) {
   EXPECT_DOUBLE_EQ(roof(attention, gpu), 600e12);
 }
 
+TEST(Roofline, OfHalvesAloneIsThatOfTheirPairs) {
+  const Ceilings gpu{.flops_per_s = 60e12, .bytes_per_s = 4e12, .half_flops_per_s = 120e12};
+  const auto roof = [](const KernelSpec& spec, const Ceilings& ceilings) {
+    return position(spec, {{"n", 1000}}, 1000, ceilings).value().value().arithmetic_roof;
+  };
+  KernelSpec spec = spec_with_work("60*n", "n");
+  spec.parameters = {{.name = "x", .kind = ParameterKind::input, .dtype = DType::bfloat16, .shape = {}},
+                     {.name = "y", .kind = ParameterKind::output, .dtype = DType::bfloat16, .shape = {}},
+                     {.name = "rows", .kind = ParameterKind::inout, .dtype = DType::int64, .shape = {}},
+                     {.name = "factor", .kind = ParameterKind::scalar, .dtype = DType::float32, .shape = {}}};
+  EXPECT_DOUBLE_EQ(roof(spec, gpu), 120e12);
+  EXPECT_DOUBLE_EQ(roof(spec, {.flops_per_s = 60e12, .bytes_per_s = 4e12}), 60e12) << "pairs were not measured";
+  spec.parameters[1].dtype = DType::float32;
+  EXPECT_DOUBLE_EQ(roof(spec, gpu), 60e12);
+}
+
 TEST(Roofline, HasNoPositionWithoutWork) {
   EXPECT_FALSE(position(KernelSpec{}, {{"n", 1}}, 100, kCeilings).value());
   EXPECT_FALSE(position(spec_with_work("n", "n"), {{"n", 0}}, 100, kCeilings).value());
@@ -70,6 +86,18 @@ TEST(Ceilings, AreMeasuredOnceForAMachine) {
   const Ceilings again = cached_ceilings(file, "this machine");
   EXPECT_EQ(first.flops_per_s, again.flops_per_s);
   EXPECT_EQ(first.bytes_per_s, again.bytes_per_s);
+}
+
+TEST(Ceilings, OfAVersionThatKnewFewerAreMeasuredAgain) {
+  const util::TemporaryFolder folder;
+  const auto file = folder.path() / "ceilings.json";
+  ASSERT_TRUE(util::write_file_atomically(file, R"({"a GPU": {"flops_per_s": 1, "bytes_per_s": 1}})"));
+  const Ceilings now{.flops_per_s = 2, .bytes_per_s = 2, .half_flops_per_s = 4, .tensor_flops_per_s = 8};
+  int measurements = 0;
+  const auto measure = [&] { return ++measurements, now; };
+  EXPECT_EQ(cached_ceilings(file, "a GPU", measure).half_flops_per_s, 4);
+  EXPECT_EQ(cached_ceilings(file, "a GPU", measure).tensor_flops_per_s, 8);
+  EXPECT_EQ(measurements, 1);
 }
 
 TEST(Ceilings, OfABrokenCacheAreMeasuredAgain) {

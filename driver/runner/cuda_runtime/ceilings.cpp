@@ -94,7 +94,7 @@ int measure_ceilings(DeviceCeilings& ceilings, Line& why) {
   CUdevice device = 0;
   CUcontext primary = nullptr;
   CUmodule module = nullptr;
-  CUfunction copy = nullptr, multiply_add = nullptr, tensor_product = nullptr;
+  CUfunction copy = nullptr, multiply_add = nullptr, half_multiply_add = nullptr, tensor_product = nullptr;
   int multiprocessors = 0;
   Bench bench{step};
   CUdeviceptr from = 0, to = 0;
@@ -106,6 +106,7 @@ int measure_ceilings(DeviceCeilings& ceilings, Line& why) {
   step(api.cuModuleLoadData(&module, kagent_ceilings_code), "loading the kernels");
   step(api.cuModuleGetFunction(&copy, module, "kagent_copy"), "kagent_copy");
   step(api.cuModuleGetFunction(&multiply_add, module, "kagent_multiply_add"), "kagent_multiply_add");
+  step(api.cuModuleGetFunction(&half_multiply_add, module, "kagent_half_multiply_add"), "kagent_half_multiply_add");
   step(api.cuModuleGetFunction(&tensor_product, module, "kagent_tensor_product"), "kagent_tensor_product");
   step(api.cuStreamCreate(&bench.stream, CU_STREAM_DEFAULT), "cuStreamCreate");
   step(api.cuEventCreate(&bench.begin, CU_EVENT_DEFAULT), "cuEventCreate");
@@ -122,10 +123,17 @@ int measure_ceilings(DeviceCeilings& ceilings, Line& why) {
   void* added[] = {&to, &steps, &factor, &addend};
   if (const double s = bench.seconds(multiply_add, kBlocksPerMultiprocessor * blocks, added); s > 0)
     ceilings.flops_per_s = threads * 2 * kAccumulators * kSteps / s;
-  void* multiplied[] = {&to, &steps};
-  int major = 0;
+  int major = 0, minor = 0;
   step(api.cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device), "cuDeviceGetAttribute");
-  if (major >= 8)
+  step(api.cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device), "cuDeviceGetAttribute");
+  const int capability = 10 * major + minor;
+  unsigned half_factor = 0x3BFF3BFF, half_addend = 0x14001400;  // pairs of 0.9995 and 0.001
+  void* added_halves[] = {&to, &steps, &half_factor, &half_addend};
+  if (capability >= 53)
+    if (const double s = bench.seconds(half_multiply_add, kBlocksPerMultiprocessor * blocks, added_halves); s > 0)
+      ceilings.half_flops_per_s = threads * 4 * kAccumulators * kSteps / s;
+  void* multiplied[] = {&to, &steps};
+  if (capability >= 80)
     if (const double s = bench.seconds(tensor_product, kBlocksPerMultiprocessor * blocks, multiplied); s > 0)
       ceilings.tensor_flops_per_s = threads * kTensorFlops * kSteps / s;
   return step.error();

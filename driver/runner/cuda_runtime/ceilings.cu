@@ -20,6 +20,27 @@ extern "C" __global__ void kagent_multiply_add(float* never, int steps, float fa
   if (total == 1.25e30f) *never = total;
 }
 
+// As kagent_multiply_add, in pairs of fp16: 4 * ACCUMULATORS * steps operations a thread. In PTX, since the header of
+// half types would make most of this file's compile.
+extern "C" __global__ void kagent_half_multiply_add(unsigned* never, int steps, unsigned factor, unsigned addend) {
+#if __CUDA_ARCH__ >= 530
+  unsigned sums[ACCUMULATORS];
+#pragma unroll
+  for (int i = 0; i < ACCUMULATORS; ++i) sums[i] = 0x3C003C00u + threadIdx.x + (unsigned)i;
+  for (int step = 0; step < steps; ++step) {
+#pragma unroll
+    for (int i = 0; i < ACCUMULATORS; ++i)
+      asm volatile("fma.rn.f16x2 %0, %0, %1, %2;" : "+r"(sums[i]) : "r"(factor), "r"(addend));
+  }
+  unsigned mixed = 0;
+#pragma unroll
+  for (int i = 0; i < ACCUMULATORS; ++i) mixed ^= sums[i] + (unsigned)i;
+  if (mixed == 0xFFFFFFFFu) *never = mixed;
+#else
+  (void)never, (void)steps, (void)factor, (void)addend;
+#endif
+}
+
 // Products of 16x8x16 on the tensor cores, 4 at once: 4 * 2 * 16 * 8 * 16 * steps operations a warp.
 extern "C" __global__ void kagent_tensor_product(float* never, int steps) {
 #if __CUDA_ARCH__ >= 800

@@ -9,6 +9,7 @@ namespace kagent::runner::cuda {
 struct DeviceCeilings {
   double bytes_per_s = 0;         // read + written by a copy of several times the L2 cache
   double flops_per_s = 0;         // fp32 multiply-adds, two operations each
+  double half_flops_per_s = 0;    // fp16 multiply-adds in pairs; 0 before compute capability 5.3
   double tensor_flops_per_s = 0;  // fp16 products added up in fp32, by mma.sync; 0 where there is none
 };
 
