@@ -38,6 +38,10 @@ std::string row(const Tally& tally) {
                      mean(tally.pairs), mean(tally.seconds));
 }
 
+double drawn_share(const Tally& tally) {
+  return static_cast<double>(tally.drawn_faster) / tally.drawn;
+}
+
 nlohmann::json json_of(const Tally& tally) {
   nlohmann::json verdicts;
   for (const auto& [comparison, count] : tally.verdicts) verdicts[std::string(name(comparison))] = count;
@@ -45,7 +49,7 @@ nlohmann::json json_of(const Tally& tally) {
                       {"failed", tally.failed},           {"verdicts", verdicts},     {"ratios", tally.ratios},
                       {"half_widths", tally.half_widths}, {"pairs", tally.pairs},     {"seconds", tally.seconds}};
   if (!tally.pair_log_ratios.empty()) json["pair_log_ratios"] = tally.pair_log_ratios;
-  if (tally.drawn > 0) json["drawn"] = tally.drawn, json["drawn_faster"] = tally.drawn_faster;
+  if (tally.drawn > 0) json["drawn"] = tally.drawn, json["drawn_faster"] = drawn_share(tally);
   return json;
 }
 
@@ -107,7 +111,7 @@ void print_table(const std::string& title, const std::vector<Tally>& tallies) {
   for (const Tally& tally : tallies)
     if (tally.drawn > 0)
       fmt::print("{} {:.0f} %: of {} comparisons of pairs drawn from all that were measured {:.2f} % said FASTER\n",
-                 tally.kernel, tally.planted * 100, tally.drawn, 100 * tally.drawn_faster);
+                 tally.kernel, tally.planted * 100, tally.drawn, 100 * drawn_share(tally));
   fmt::print(
       "off: distance of the measured from the true ratio in %, half the runs and 95 % of them; half-width: of the\n"
       "confidence interval in %, median; pairs: of fresh processes, mean; s: a run, mean.\n");

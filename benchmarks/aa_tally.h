@@ -18,9 +18,8 @@ struct Tally {
   std::map<Comparison, int> verdicts;
   std::vector<double> ratios, half_widths, pairs, seconds;
   std::vector<std::vector<double>> pair_log_ratios;  // of each comparison, where they are kept
-  // Of so many comparisons, each of pairs drawn from all that were measured, the share that said FASTER.
-  int drawn = 0;
-  double drawn_faster = 0;
+  // Of so many comparisons, each of pairs drawn from all that were measured, those that said FASTER.
+  int drawn = 0, drawn_faster = 0;
 };
 // One more comparison: its decision, or why there is none.
 void add(Tally& tally, const Result<Decision>& decision, double seconds);

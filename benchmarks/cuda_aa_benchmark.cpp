@@ -4,7 +4,10 @@
 // microseconds to half a millisecond. Fresh processes are what costs the time, so each pair of them is asked about
 // every kernel; each kernel is then decided on its own by the protocol's rule. Needs a GPU, nvcc and bubblewrap.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <future>
+#include <memory>
 #include <optional>
 #include <random>
 #include <string>
@@ -124,8 +127,8 @@ void add_comparisons(const judge::Policy& policy, const judge::TimedCase& timed,
   }
 }
 
-// The same with pairs drawn anew each time, the half in which the candidate started first from its own kind: what the
-// rule makes of the noise that was seen, for far more comparisons than there was time for.
+// The same with one GPU's pairs drawn anew each time, the half in which the candidate started first from its own kind:
+// what the rule makes of the noise that was seen, for far more comparisons than there was time for.
 void add_drawn(const judge::Policy& policy, const judge::TimedCase& timed, const Pairs& pairs, std::mt19937_64& random,
                Tally& tally) {
   constexpr int kDraws = 2000;
@@ -142,45 +145,88 @@ void add_drawn(const judge::Policy& policy, const judge::TimedCase& timed, const
     const auto one = compared(policy, timed, drawn, 0);
     if (one && one->decision.comparison == Comparison::faster) ++faster;
   }
-  tally.drawn = kDraws;
-  tally.drawn_faster = static_cast<double>(faster) / kDraws;
+  tally.drawn += kDraws;
+  tally.drawn_faster += faster;
 }
 
 struct Programs {
   Binary incumbent, candidate;
 };
 
-// So many fresh pairs of processes, each asked about every case of the spec, and what each case alone comes to.
-std::vector<Tally> compare_all(runner::Runner& runner, const KernelSpec& spec, const Programs& programs, int pairs,
-                               const loop::MeasurementOptions& given, std::mt19937_64& seeds) {
-  std::vector<Pairs> of_cases(spec.cases.size());
+// What one GPU measured of each case of a spec.
+struct Measured {
+  std::vector<Pairs> of_cases;
+  double seconds_per_pair = 0;  // and case
+};
+
+// So many fresh pairs of processes, each asked about every case of the spec. `done` counts those of every GPU.
+Measured measure_pairs(runner::Runner& runner, const KernelSpec& spec, const Programs& programs, int pairs,
+                       const loop::MeasurementOptions& given, std::uint64_t seed, std::atomic<int>& done) {
+  Measured result;
+  result.of_cases.resize(spec.cases.size());
+  std::mt19937_64 seeds(seed);
   const auto begin = Clock::now();
-  int done = 0;
-  while (done < pairs && !given.interrupted()) {
+  int own = 0;
+  while (own < pairs && !given.interrupted()) {
     loop::MeasurementOptions options = given;
     options.policy.looks = {given.policy.looks.back()};
     options.seed = seeds();
     const auto measured = require(loop::measure(runner, spec, programs.incumbent, programs.candidate, options));
     if (measured.outcome != Outcome::ok) throw UserError(measured.detail, "see what else runs on the GPU");
     for (const std::vector<judge::PairSamples>& pair : measured.samples.pairs)
-      for (std::size_t c = 0; c < pair.size(); ++c) of_cases[c].push_back({pair[c]});
-    done += static_cast<int>(measured.samples.pairs.size());
-    fmt::print(stderr, "\r{} of {} pairs, {} cases each   ", done, pairs, spec.cases.size());
+      for (std::size_t c = 0; c < pair.size(); ++c) result.of_cases[c].push_back({pair[c]});
+    const int more = static_cast<int>(measured.samples.pairs.size());
+    own += more;
+    fmt::print(stderr, "\r{} pairs, {} cases each   ", done += more, spec.cases.size());
   }
+  result.seconds_per_pair = std::chrono::duration<double>(Clock::now() - begin).count() / std::max(own, 1) /
+                            static_cast<double>(spec.cases.size());
+  return result;
+}
+
+struct Gpu {
+  Device device;
+  std::unique_ptr<runner::Runner> runner;
+};
+
+// What each case alone comes to. The GPUs measure side by side; a comparison's pairs are of one of them.
+std::vector<Tally> compare_all(const std::vector<Gpu>& gpus, const KernelSpec& spec, const Programs& programs,
+                               int pairs, const loop::MeasurementOptions& given, std::mt19937_64& seeds) {
+  std::atomic<int> done = 0;
+  std::vector<std::future<Measured>> running;
+  for (const Gpu& gpu : gpus) {
+    loop::MeasurementOptions options = given;
+    options.gpu = gpu.device.uuid;
+    running.push_back(std::async(std::launch::async, [&, options, seed = seeds()] {
+      return measure_pairs(*gpu.runner, spec, programs, pairs, options, seed, done);
+    }));
+  }
+  std::vector<Measured> measured;
+  for (std::future<Measured>& one : running) measured.push_back(one.get());
   fmt::print(stderr, "\r{:40}\r", "");
-  const double each = std::chrono::duration<double>(Clock::now() - begin).count() / std::max(done, 1) /
-                      static_cast<double>(spec.cases.size());
   std::vector<Tally> tallies;
   for (std::size_t c = 0; c < spec.cases.size(); ++c) {
     const Case& timed = spec.cases[c];
     Tally tally;
     tally.kernel = timed.name.substr(0, timed.name.find('-'));
     tally.planted = static_cast<double>(timed.sizes.at("extra")) / 1000;
-    add_comparisons(given.policy, {timed.name, 1}, of_cases[c], each, tally);
-    add_drawn(given.policy, {timed.name, 1}, of_cases[c], seeds, tally);
+    for (const Measured& of : measured) {
+      add_comparisons(given.policy, {timed.name, 1}, of.of_cases[c], of.seconds_per_pair, tally);
+      add_drawn(given.policy, {timed.name, 1}, of.of_cases[c], seeds, tally);
+    }
     if (tally.runs > 0) tallies.push_back(std::move(tally));
   }
   return tallies;
+}
+
+// Those of the first one's architecture.
+std::vector<Gpu> open_gpus() {
+  const auto devices = require(runner::probe_devices(KAGENT_CUDA_RUNNER));
+  std::vector<Gpu> gpus;
+  for (const Device& device : devices)
+    if (device.architecture() == devices.front().architecture())
+      gpus.push_back({device, runner::make_cuda_runner({.device = device, .kernel_runner = KAGENT_CUDA_RUNNER})});
+  return gpus;
 }
 
 int run(int argc, char** argv) {
@@ -190,23 +236,22 @@ int run(int argc, char** argv) {
   int pairs = 400, planted_pairs = 32, budget_s = 3600;
   fs::path nvcc = "/usr/local/cuda/bin/nvcc";
   benchmarks::add_options(app, settings, settings.names);
-  app.add_option("--pairs", pairs, "of fresh processes that are identical")->capture_default_str();
-  app.add_option("--planted-pairs", planted_pairs, "of fresh processes with planted differences")
+  app.add_option("--pairs", pairs, "of fresh processes that are identical, on each GPU that is visible")
+      ->capture_default_str();
+  app.add_option("--planted-pairs", planted_pairs, "of fresh processes with planted differences, on each")
       ->capture_default_str();
   app.add_option("--seconds", budget_s, "identical programs are not measured past it")->capture_default_str();
   app.add_option("--nvcc", nvcc)->capture_default_str();
   CLI11_PARSE(app, argc, argv);
 
-  const auto devices = require(runner::probe_devices(KAGENT_CUDA_RUNNER));
-  const Device& device = devices.front();
-  const auto runner = runner::make_cuda_runner({.device = device, .kernel_runner = KAGENT_CUDA_RUNNER});
+  const std::vector<Gpu> gpus = open_gpus();
+  const Device& device = gpus.front().device;
   const util::TemporaryFolder folder{"kagent-aa"};
   const Programs programs{compile(device, nvcc, folder.path() / "incumbent", true),
                           compile(device, nvcc, folder.path() / "candidate", false)};
   benchmarks::end_on_interruption();
   const auto begin = Clock::now();
   loop::MeasurementOptions measuring;
-  measuring.gpu = device.uuid;
   measuring.policy.min_gain = settings.min_gain;
   measuring.budget = std::chrono::hours(1);
   const std::uint64_t seed = benchmarks::seed_of(settings);
@@ -214,16 +259,17 @@ int run(int argc, char** argv) {
 
   measuring.interrupted = benchmarks::was_interrupted;
   std::vector<Tally> planted =
-      compare_all(*runner, spec_of(settings.names, kExtras), programs, planted_pairs, measuring, seeds);
+      compare_all(gpus, spec_of(settings.names, kExtras), programs, planted_pairs, measuring, seeds);
   measuring.interrupted = [end = begin + std::chrono::seconds(budget_s)] {
     return benchmarks::was_interrupted() || Clock::now() > end;
   };
-  std::vector<Tally> tallies = compare_all(*runner, spec_of(settings.names, {0}), programs, pairs, measuring, seeds);
+  std::vector<Tally> tallies = compare_all(gpus, spec_of(settings.names, {0}), programs, pairs, measuring, seeds);
   std::ranges::move(planted, std::back_inserter(tallies));
   const std::chrono::duration<double> took = Clock::now() - begin;
-  benchmarks::report(settings,
-                     fmt::format("{} ({}); {:.0f} s; seed {}", device.name, device.architecture(), took.count(), seed),
-                     seed, tallies);
+  benchmarks::report(
+      settings,
+      fmt::format("{} {} ({}); {:.0f} s; seed {}", gpus.size(), device.name, device.architecture(), took.count(), seed),
+      seed, tallies);
   return 0;
 }
 
