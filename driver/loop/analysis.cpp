@@ -85,7 +85,7 @@ Result<std::vector<Bottleneck>> analyse(const AnalysisInput& input) {
 
 std::map<std::string, double> profiled_numbers(const AnalysisInput& input) {
   // These stand with the cases, or follow from them.
-  static const std::set<std::string> kOfTime{"time_us", "roof_memory_pct", "roof_compute_pct"};
+  static const std::set<std::string> kOfTime{"time_us", "launch_pct", "roof_memory_pct", "roof_compute_pct"};
   const auto bottlenecks = analyse(input);
   std::map<std::string, double> numbers;
   if (!bottlenecks) return numbers;

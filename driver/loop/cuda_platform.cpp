@@ -142,7 +142,8 @@ Result<Platform> open_cuda_platform(const build_step::KernelContext& context, co
     return profiler::Ceilings{.flops_per_s = rates->flops_per_s,
                               .bytes_per_s = rates->bytes_per_s,
                               .half_flops_per_s = rates->half_flops_per_s,
-                              .tensor_flops_per_s = rates->tensor_flops_per_s};
+                              .tensor_flops_per_s = rates->tensor_flops_per_s,
+                              .launch_s = rates->launch_s};
   };
   platform.kernel_runner = tools->kernel_runner;
   platform.gpu = std::move(*device);

@@ -102,6 +102,13 @@ void add_memory_share(const Ceilings& ceilings, Numbers& numbers) {
     numbers["memory_pct"] = peak->second;
 }
 
+// How much of a call's time also an empty kernel takes.
+void add_launching(const Observed& observed, const Ceilings& ceilings, Numbers& numbers) {
+  if (ceilings.launch_s <= 0 || observed.time_ns <= 0) return;
+  numbers["launch_us"] = ceilings.launch_s * 1e6;
+  numbers["launch_pct"] = std::min(100.0, 100 * ceilings.launch_s / (observed.time_ns * 1e-9));
+}
+
 struct Resource {
   const char* number;
   const char* limited_by;
@@ -209,8 +216,9 @@ struct Shown {
   const char* better = nullptr;  // is shown instead where it is known
 };
 // In this order.
-constexpr std::array<Shown, 46> kShown{{
+constexpr std::array<Shown, 47> kShown{{
     {"time_us", "us"},
+    {"launch_pct", "%"},
     {"kernels", "1"},
     {"busy_us", "us"},
     {"idle_between_pct", "%"},
@@ -286,6 +294,7 @@ Result<Bottleneck> summarise(const KernelSpec& spec, const Observed& observed, c
   add_excess("store", numbers);
   add_spec(spec, numbers);
   add_memory_share(ceilings, numbers);
+  add_launching(observed, ceilings, numbers);
   auto share = add_roofline(spec, observed, ceilings, numbers);
   if (!share) return std::unexpected(share.error());
 

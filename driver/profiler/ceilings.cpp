@@ -93,7 +93,8 @@ struct Rate {
 constexpr Rate kRates[]{{"flops_per_s", &Ceilings::flops_per_s},
                         {"bytes_per_s", &Ceilings::bytes_per_s},
                         {"half_flops_per_s", &Ceilings::half_flops_per_s},
-                        {"tensor_flops_per_s", &Ceilings::tensor_flops_per_s}};
+                        {"tensor_flops_per_s", &Ceilings::tensor_flops_per_s},
+                        {"launch_s", &Ceilings::launch_s}};
 
 bool are_usable(const Ceilings& ceilings) {
   return ceilings.flops_per_s > 0 && ceilings.bytes_per_s > 0;

@@ -16,6 +16,7 @@ struct Ceilings {
   double bytes_per_s = 0;       // read + written by a copy much larger than the caches
   double half_flops_per_s = 0;  // fp16 multiply-adds in pairs, without tensor cores; 0: as fp32's
   double tensor_flops_per_s = 0;  // fp16 products added up in fp32 by tensor cores (mma.sync); 0: there are none
+  double launch_s = 0;            // what the events around an empty kernel are apart; 0: kernels are not launched
 };
 
 // Operations a byte: more than any chain of elementwise steps has.

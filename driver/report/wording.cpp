@@ -132,7 +132,8 @@ std::string started_text(const RunStarted& started) {
                                  one_line(started.kernel), one_line(started.architecture), one_line(started.proposer),
                                  started.rounds, started.width, clock_text(started.time_budget));
   if (started.trials_on_record > 0)
-    text += fmt::format("; goes on after {} trials on record", started.trials_on_record);
+    text += fmt::format("; goes on after {} trial{} on record", started.trials_on_record,
+                        started.trials_on_record == 1 ? "" : "s");
   return text;
 }
 

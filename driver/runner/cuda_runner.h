@@ -25,9 +25,10 @@ Result<std::vector<Device>> probe_devices(const std::filesystem::path& kernel_ru
 Result<DeviceState> device_state(const std::filesystem::path& kernel_runner, const std::string& uuid);
 
 // What the first GPU of CUDA_VISIBLE_DEVICES can do at most, measured now: read + written bytes of a copy, fp32
-// and fp16 multiply-adds, fp16 products on tensor cores. Takes about a second.
+// and fp16 multiply-adds, fp16 products on tensor cores; and how long it takes at least to launch a kernel. Takes about
+// a second.
 struct DeviceRates {
-  double bytes_per_s = 0, flops_per_s = 0, half_flops_per_s = 0, tensor_flops_per_s = 0;
+  double bytes_per_s = 0, flops_per_s = 0, half_flops_per_s = 0, tensor_flops_per_s = 0, launch_s = 0;
 };
 Result<DeviceRates> measure_rates(const std::filesystem::path& kernel_runner, const std::string& uuid);
 

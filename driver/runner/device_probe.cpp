@@ -115,6 +115,7 @@ Result<DeviceRates> measure_rates(const std::filesystem::path& kernel_runner, co
   take(*answer, "flops_per_s", rates.flops_per_s);
   take(*answer, "half_flops_per_s", rates.half_flops_per_s);
   take(*answer, "tensor_flops_per_s", rates.tensor_flops_per_s);
+  take(*answer, "launch_s", rates.launch_s);
   return rates;
 }
 

@@ -50,6 +50,21 @@ macro(use_cuda_template)
   file(COPY "${HERE}/cuda_project/" DESTINATION "${PROJECT}")
 endmacro()
 
+# After use_cuda_template(): the case runs on this machine's first GPU, and GPU is its compute capability (90). Ends the
+# case where there is none.
+macro(use_gpu)
+  unset(ENV{CUDA_VISIBLE_DEVICES})
+  run("${KAGENT_BUILD}/bin/kagent" doctor)
+  if(NOT output MATCHES "\n(ok +GPU +[^\n]*\\(sm_([0-9]+)\\)|[A-Z]+ +GPU +([^\n]*))")
+    _fail("doctor says nothing of a GPU")
+  endif()
+  set(GPU "${CMAKE_MATCH_2}")
+  if(NOT GPU)
+    message("SKIPPED: ${CMAKE_MATCH_3}")
+    return()
+  endif()
+endmacro()
+
 # file_variant(<kernel> <architecture> <old> <new> [<target>]): files, as tuned and promoted, the kernel's source with
 # <old> replaced. The project has to be configured.
 function(file_variant kernel architecture old new)

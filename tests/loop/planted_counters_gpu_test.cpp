@@ -52,19 +52,26 @@ TEST_P(PlantedCounters, show_the_pattern) {
   const auto session = runner_->start(binary, parameters, limits_);
   ASSERT_TRUE(session) << session.error().message;
   ASSERT_THAT(runner::done((*session)->prepare(0, inputs, {})), runner::IsOk());
-  const auto sample = runner::done((*session)->sample({.slots = {0}}));
-  ASSERT_THAT(sample, runner::IsOk());
+  std::chrono::nanoseconds time = std::chrono::hours(1);
+  for (int i = 0; i < 5; ++i) {
+    const auto sample = runner::done((*session)->sample({.slots = {0}}));
+    ASSERT_THAT(sample, runner::IsOk());
+    time = std::min<std::chrono::nanoseconds>(time, sample.child_time);
+  }
   const auto counters = (*session)->count(0, profiler::wanted_counters());
   ASSERT_TRUE(counters) << counters.error().message;
   if (counters->kernels.empty()) GTEST_SKIP() << "no counters: " << counters->problem;
 
   profiler::Observed observed;
   observed.sizes = inputs.sizes;
-  observed.time_ns = static_cast<double>(sample.child_time.count());
+  observed.time_ns = static_cast<double>(time.count());
   observed.device = device_;
   observed.kernels = counters->kernels;
   observed.others = planted.code;
-  const auto bottleneck = profiler::summarise({}, observed, {.flops_per_s = 60e12, .bytes_per_s = 4e12});
+  const auto rates = runner::measure_rates(runner::kernel_runner(), device_.uuid);
+  ASSERT_TRUE(rates) << rates.error().message;
+  const auto bottleneck =
+      profiler::summarise({}, observed, {.flops_per_s = 60e12, .bytes_per_s = 4e12, .launch_s = rates->launch_s});
   ASSERT_TRUE(bottleneck) << bottleneck.error().message;
   EXPECT_EQ(bottleneck->tier, "counters");
   std::vector<std::string> names;

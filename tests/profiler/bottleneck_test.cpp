@@ -14,9 +14,11 @@ namespace {
 using example::streaming_spec;
 using testing::Contains;
 using testing::Field;
+using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
-constexpr Ceilings kCeilings{.flops_per_s = 60e12, .bytes_per_s = 4e12};
+constexpr Ceilings kCeilings{.flops_per_s = 60e12, .bytes_per_s = 4e12, .launch_s = 3e-6};
 
 // 800 MB in 400 us: half of what the memory can do.
 Observed streaming() {
@@ -111,6 +113,20 @@ TEST(Bottleneck, registers_bound_the_occupancy) {
   const auto metric = std::ranges::find(bottleneck.metrics, "registers", &Metric::name);
   ASSERT_NE(metric, bottleneck.metrics.end());
   EXPECT_EQ(metric->value, 255);
+}
+
+TEST(Bottleneck, a_call_that_takes_little_more_than_launching_is_bound_by_it) {
+  const auto patterns = [](double time_ns, const Ceilings& ceilings) {
+    Observed observed = streaming();
+    observed.sizes = {{"n", 100}};
+    observed.time_ns = time_ns;
+    return summarise(streaming_spec(), observed, ceilings).value().patterns;
+  };
+  const auto launch_bound = Contains(Field(&Pattern::name, "launch-bound"));
+  EXPECT_THAT(patterns(4'000, kCeilings), launch_bound);
+  EXPECT_THAT(patterns(4'000, kCeilings), Contains(Field(&Pattern::evidence, HasSubstr("takes 4 us, and 3 also"))));
+  EXPECT_THAT(patterns(20'000, kCeilings), Not(launch_bound));
+  EXPECT_THAT(patterns(4'000, {.flops_per_s = 60e12, .bytes_per_s = 4e12}), Not(launch_bound)) << "nothing is launched";
 }
 
 Observed host_call(const Numbers& numbers) {

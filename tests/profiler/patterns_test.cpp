@@ -80,7 +80,7 @@ TEST(Patterns, planted_numbers_show_their_pattern) {
       {"register-spills", {{"local_share", 0.12}, {"spill_bytes", 320}, {"registers", 255}}},
       {"divergent-warps", {{"threads_per_instruction", 3}}},
       {"barrier-stalls", {{"stall_barrier", 8}}},
-      {"launch-bound", {{"time_us", 2}}},
+      {"launch-bound", {{"launch_pct", 60}}},
       {"latency-bound", {{"memory_pct", 20}, {"sm_pct", 15}, {"stall_long_scoreboard", 14}}},
       {"tail-effect", {{"multiprocessors_busy_pct", 40}}},
       {"gaps-between-kernels", {{"kernels", 4}, {"idle_between_pct", 55}}},

@@ -52,15 +52,25 @@ struct Bench {
 
   // Shortest of several launches, in seconds; 0 after a failure.
   double seconds(CUfunction function, unsigned blocks, void** arguments) {
-    return seconds(
-        [&] { return api.cuLaunchKernel(function, blocks, 1, 1, kThreads, 1, 1, 0, stream, arguments, nullptr); });
+    return seconds([&] { return launch(function, blocks, arguments); });
+  }
+
+  CUresult launch(CUfunction function, unsigned blocks, void** arguments) const {
+    return api.cuLaunchKernel(function, blocks, 1, 1, kThreads, 1, 1, 0, stream, arguments, nullptr);
   }
 
   template <class Enqueue>
   double seconds(Enqueue enqueue) {
+    return seconds(enqueue, [] { return CUDA_SUCCESS; });
+  }
+
+  // `before` is enqueued ahead of each run and is not timed.
+  template <class Enqueue, class Before>
+  double seconds(Enqueue enqueue, Before before) {
     double best = 0;
     for (int run = 0; run < kRuns && step.error() == 0; ++run) {
       float milliseconds = 0;
+      step(before(), "launching");
       step(api.cuEventRecord(begin, stream), "cuEventRecord");
       step(enqueue(), "launching");
       step(api.cuEventRecord(end, stream), "cuEventRecord");
@@ -95,6 +105,7 @@ int measure_ceilings(DeviceCeilings& ceilings, Line& why) {
   CUcontext primary = nullptr;
   CUmodule module = nullptr;
   CUfunction copy = nullptr, multiply_add = nullptr, half_multiply_add = nullptr, tensor_product = nullptr;
+  CUfunction nothing = nullptr;
   int multiprocessors = 0;
   Bench bench{step};
   CUdeviceptr from = 0, to = 0;
@@ -108,6 +119,7 @@ int measure_ceilings(DeviceCeilings& ceilings, Line& why) {
   step(api.cuModuleGetFunction(&multiply_add, module, "kagent_multiply_add"), "kagent_multiply_add");
   step(api.cuModuleGetFunction(&half_multiply_add, module, "kagent_half_multiply_add"), "kagent_half_multiply_add");
   step(api.cuModuleGetFunction(&tensor_product, module, "kagent_tensor_product"), "kagent_tensor_product");
+  step(api.cuModuleGetFunction(&nothing, module, "kagent_nothing"), "kagent_nothing");
   step(api.cuStreamCreate(&bench.stream, CU_STREAM_DEFAULT), "cuStreamCreate");
   step(api.cuEventCreate(&bench.begin, CU_EVENT_DEFAULT), "cuEventCreate");
   step(api.cuEventCreate(&bench.end, CU_EVENT_DEFAULT), "cuEventCreate");
@@ -123,6 +135,10 @@ int measure_ceilings(DeviceCeilings& ceilings, Line& why) {
   void* added[] = {&to, &steps, &factor, &addend};
   if (const double s = bench.seconds(multiply_add, kBlocksPerMultiprocessor * blocks, added); s > 0)
     ceilings.flops_per_s = threads * 2 * kAccumulators * kSteps / s;
+  // Busy meanwhile, so that the host's time to queue the rest is not measured.
+  ceilings.launch_s =
+      bench.seconds([&] { return bench.launch(nothing, 1, nullptr); },
+                    [&] { return bench.launch(multiply_add, kBlocksPerMultiprocessor * blocks, added); });
   int major = 0, minor = 0;
   step(api.cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device), "cuDeviceGetAttribute");
   step(api.cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device), "cuDeviceGetAttribute");

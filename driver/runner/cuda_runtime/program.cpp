@@ -111,8 +111,10 @@ int print_ceilings() {
   DeviceCeilings ceilings;
   if (const int error = measure_ceilings(ceilings, why); error != 0) return print_error(error, why.text());
   std::printf(
-      "{\"bytes_per_s\": %.6g, \"flops_per_s\": %.6g, \"half_flops_per_s\": %.6g, \"tensor_flops_per_s\": %.6g}\n",
-      ceilings.bytes_per_s, ceilings.flops_per_s, ceilings.half_flops_per_s, ceilings.tensor_flops_per_s);
+      "{\"bytes_per_s\": %.6g, \"flops_per_s\": %.6g, \"half_flops_per_s\": %.6g, \"tensor_flops_per_s\": %.6g, "
+      "\"launch_s\": %.6g}\n",
+      ceilings.bytes_per_s, ceilings.flops_per_s, ceilings.half_flops_per_s, ceilings.tensor_flops_per_s,
+      ceilings.launch_s);
   return 0;
 }
 
