@@ -131,6 +131,26 @@ struct KagentFits<Given, Taken, true> {
       (std::is_signed<Given>::value == std::is_signed<Taken>::value || std::is_same<Taken, char>::value);
 };
 
+// Integers of one size and sign have several names, of which <cstdint> has one and CUDA's atomics another.
+template <class Given, class Taken>
+struct KagentFits<Given*, Taken*, false> {
+  using From = typename std::remove_cv<Given>::type;
+  using To = typename std::remove_cv<Taken>::type;
+  static constexpr bool kIsInteger = std::is_integral<From>::value && std::is_integral<To>::value;
+  static constexpr bool kIsWritten = !std::is_const<Taken>::value && std::is_const<Given>::value;
+  static constexpr bool value = std::is_convertible<Given*, Taken*>::value ||
+                                (kIsInteger && !kIsWritten && KagentFits<From, To>::value);
+};
+// What is handed to the launch in place of a pointer that fits.
+template <class Given, class Taken, bool kFits = KagentFits<Given, Taken>::value && std::is_pointer<Taken>::value>
+struct KagentPassed {
+  using Type = Taken;
+};
+template <class Given, class Taken>
+struct KagentPassed<Given, Taken, false> {
+  using Type = Given;  // what is wrong was said
+};
+
 // Whether a __constant__ array is of what is copied to it; a class is taken for several elements of it.
 template <class Given, class Held>
 struct KagentHolds {
@@ -148,6 +168,8 @@ struct KagentTaken {
   static constexpr bool kAreAsMany = true;
   template <std::size_t kIndex, class Given>
   static constexpr bool kIsLike = true;
+  template <std::size_t kIndex, class Given>
+  using Passed = Given;
 };
 template <class... Types>
 struct KagentTaken<void (*)(Types...)> {
@@ -155,6 +177,8 @@ struct KagentTaken<void (*)(Types...)> {
   static constexpr bool kAreAsMany = sizeof...(Types) == kCount;
   template <std::size_t kIndex, class Given>
   static constexpr bool kIsLike = KagentFits<Given, typename KagentType<kIndex, Types...>::Type>::value;
+  template <std::size_t kIndex, class Given>
+  using Passed = typename KagentPassed<Given, typename KagentType<kIndex, Types...>::Type>::Type;
 };
 
 }  // namespace

@@ -213,6 +213,22 @@ std::string assertions(const KernelSpec& spec) {
          list;
 }
 
+// What the kernel is called with: a pointer as the kernel names its type.
+std::string arguments(const KernelSpec& spec) {
+  std::string list;
+  int index = 0;
+  for (const Parameter& parameter : spec.parameters) {
+    if (parameter.constant_memory) continue;
+    const std::string argument = given(parameter.name);
+    list +=
+        ", " + (parameter.is_buffer() ? fmt::format("reinterpret_cast<KagentTaken<KagentKernel>::Passed<{}, {}>>({})",
+                                                    index, given_type(parameter), argument)
+                                      : argument);
+    ++index;
+  }
+  return list;
+}
+
 std::string body(const KernelSpec& spec, const Launch& launch) {
   const std::string& kernel = launch.instance.empty() ? spec.entry : launch.instance;
   std::string text = geometry_code(spec, launch);
@@ -232,9 +248,8 @@ std::string body(const KernelSpec& spec, const Launch& launch) {
         "  kagent_error = kagent_set_cluster(kagent_kernel, kagent_geometry, kagent_attribute, "
         "kagent_configuration);\n" +
         stop;
-  text += constants_code(spec) + "  kagent_error = cudaLaunchKernelEx(&kagent_configuration, kagent_kernel";
-  for (const Parameter& parameter : spec.parameters)
-    if (!parameter.constant_memory) text += ", " + given(parameter.name);
+  text += constants_code(spec) + "  kagent_error = cudaLaunchKernelEx(&kagent_configuration, kagent_kernel" +
+          arguments(spec);
   // What is left over from a launch that failed is taken with it, as after <<<>>>.
   return text +
          ");\n  const cudaError_t kagent_last = cudaGetLastError();\n"

@@ -257,6 +257,35 @@ TEST_F(CompiledLauncher, NamesTheParameterThatTheKernelTakesOtherwise) {
   for (const char* right : {"'x'", "'y'", "'fine'", "'letters'", "'missing'"}) EXPECT_THAT(said, Not(HasSubstr(right)));
 }
 
+// atomicAdd() takes unsigned long long, which std::uint64_t is not.
+TEST_F(CompiledLauncher, TakesBuffersOfIntegersByAnyNameOfTheirType) {
+  KernelSpec spec;
+  spec.kernel = "count";
+  spec.style = Style::kernel;
+  spec.entry = "count";
+  spec.parameters = {parameter("x", ParameterKind::input, DType::int64, {"8"}),
+                     parameter("letters", ParameterKind::input, DType::int8, {"8"}),
+                     parameter("bits", ParameterKind::input, DType::uint64, {"1"}),
+                     parameter("total", ParameterKind::inout, DType::uint64, {"1"}),
+                     parameter("any", ParameterKind::output, DType::uint32, {"8"})};
+  const std::string source =
+      "__global__ void count(const long long* __restrict__ x, const char* letters, unsigned long long* bits, "
+      "unsigned long long* total, void* any) {\n"
+      "  atomicAdd(total, static_cast<unsigned long long>(x[threadIdx.x] + letters[threadIdx.x]));\n"
+      "}\n";
+  const std::string compile = std::string(KAGENT_TEST_NVCC) +
+                              " -arch=sm_90 -std=c++14 -Werror all-warnings -c kernel.cu -o kernel.o 2>&1 || true";
+  write("kernel.cu", launcher_source(spec, source, "count.cu", launch_of("1", "8")));
+  const std::string said = shell(compile).standard_output;
+  EXPECT_THAT(said, HasSubstr("\"parameter 3 of count is of another type than 'bits' of kernel.json, "
+                              "const std::uint64_t*\""));
+  EXPECT_THAT(said, HasSubstr("1 error detected"));
+
+  spec.parameters[2].kind = ParameterKind::workspace;
+  write("kernel.cu", launcher_source(spec, source, "count.cu", launch_of("1", "8")));
+  EXPECT_EQ(shell(compile).standard_output, "");
+}
+
 TEST_F(CompiledLauncher, SaysAtOnceThatATemplateIsNoKernel) {
   KernelSpec spec;
   spec.kernel = "fill";
