@@ -115,11 +115,14 @@ std::string parameter_list(const KernelSpec& spec, std::string_view prefix) {
   return text;
 }
 
+// Other files call it, so it is seen outside of a shared library whose own functions are hidden.
+constexpr std::string_view kSeen = "__attribute__((__visibility__(\"default\"))) ";
+
 std::string declaration(const KernelSpec& spec) {
   // A parameter of the spec may be called "stream" too; names in a declaration mean nothing.
   std::string list = parameter_list(spec, "");
   if (spec.find_parameter("stream") != nullptr) list.replace(0, list.find(','), "cudaStream_t");
-  return "cudaError_t " + plain_name(spec) + "(" + list + ");\n";
+  return std::string(kSeen) + "cudaError_t " + plain_name(spec) + "(" + list + ");\n";
 }
 
 std::string extents_comment(const KernelSpec& spec) {
@@ -290,8 +293,8 @@ std::string launcher_source(const KernelSpec& spec, const std::string& kernel_te
   text += "\n#line 1 " + quoted(source_name) + "\n" + kernel_text;
   if (!text.ends_with('\n')) text += '\n';
   const std::string function = "cudaError_t " + plain_name(spec) + "(" + parameter_list(spec, kGiven) + ")";
-  return text + "#line 1 \"" + plain_name(spec) + ".cu\"\n" + opened(space) + function + ";\n" + function + " {\n" +
-         body(spec, launch) + "}\n" + closed(space);
+  return text + "#line 1 \"" + plain_name(spec) + ".cu\"\n" + opened(space) + std::string(kSeen) + function + ";\n" +
+         function + " {\n" + body(spec, launch) + "}\n" + closed(space);
 }
 
 KernelSpec as_launcher(const KernelSpec& spec) {

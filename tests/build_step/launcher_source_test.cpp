@@ -203,6 +203,24 @@ TEST_F(CompiledLauncher, TakesParametersOfAnyName) {
   EXPECT_TRUE(built.ok()) << built.standard_output << built.standard_error;
 }
 
+TEST_F(CompiledLauncher, IsSeenOutsideOfASharedLibraryThatHidesItsFunctions) {
+  KernelSpec spec;
+  spec.kernel = "fill";
+  spec.style = Style::kernel;
+  spec.entry = "in::fill";
+  spec.parameters = {parameter("y", ParameterKind::output, DType::float32, {"8"})};
+  const std::string kernel = "namespace in {\n__global__ void fill(float* y) { y[threadIdx.x] = 1; }\n}\n";
+  write("kernel.cu", launcher_source(spec, kernel, "fill.cu", launch_of("1", "8")));
+  write("fill_launch.h", launcher_header(spec));
+  write("main.cpp",
+        "#include \"fill_launch.h\"\nint main() { return in::fill_launch(nullptr, nullptr) == cudaSuccess; }\n");
+  const util::Finished built = shell("nvcc() { " KAGENT_TEST_NVCC
+                                     " -arch=sm_90 -Xcompiler=-fPIC,-fvisibility=hidden,-Wall \"$@\"; }\n"
+                                     "nvcc -shared kernel.cu -o libfill.so && nvcc main.cpp -L. -lfill -o main");
+  EXPECT_TRUE(built.ok()) << built.standard_output << built.standard_error;
+  EXPECT_THAT(built.standard_error, Not(HasSubstr("warning")));
+}
+
 TEST_F(CompiledLauncher, NeedsNoArithmeticToBeFreeOfWarnings) {
   KernelSpec spec;
   spec.kernel = "copy";
