@@ -25,8 +25,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kCubin = "candidate.cubin";
-// What NVRTC says of a name expression that names nothing.
-constexpr const char* kUnknownName = "Error in parsing name expression";
 constexpr const char* kLog = "compile.log";
 
 // <toolkit>/bin/nvcc, or whatever link leads there.
@@ -45,6 +43,18 @@ std::vector<fs::path> include_folders(const std::vector<std::string>& options) {
     if (option.starts_with("--pre-include=")) folders.push_back(fs::path(option.substr(14)).parent_path());
   }
   return folders;
+}
+
+// "ops::detail::" of "ops::detail::scale" and "ops::" of that.
+std::string space_around(const std::string& name) {
+  const std::size_t colons = name.size() < 3 ? name.npos : name.rfind("::", name.size() - 3);
+  return colons == name.npos ? "" : name.substr(0, colons + 2);
+}
+
+// Whether NVRTC says that the name expression names nothing. It quotes it with blanks of its own.
+bool is_unknown(const std::string& expression, std::string log) {
+  std::erase(log, ' ');
+  return log.find("Inputnameexpressionwas:\"" + expression + "\"") != log.npos;
 }
 
 CompileResult rejected(Outcome outcome, std::string diagnostics) {
@@ -103,7 +113,6 @@ class NvrtcToolchain final : public Toolchain {
   WorkerPoolOptions pool_options() const;
   Result<WorkerAnswer> ask(Work& work, std::string source, const std::string& instance,
                            std::vector<std::string> symbols = {});
-  std::vector<std::string> constant_expressions(const std::string& space) const;
   Result<WorkerAnswer> ask_for_kernel(Work& work);
   std::string distilled(const Work& work, const WorkerAnswer& answer) const;
   Result<std::string> add_missing_values(Work& work, std::map<std::string, std::int64_t>& values);
@@ -151,25 +160,24 @@ WorkerPoolOptions NvrtcToolchain::pool_options() const {
   return pool;
 }
 
-// Name expressions of the __constant__ variables in a namespace ("ops::").
-std::vector<std::string> NvrtcToolchain::constant_expressions(const std::string& space) const {
-  std::vector<std::string> expressions;
-  for (const std::string& name : constants_) expressions.push_back("&" + space + name);
-  return expressions;
-}
-
-// The kernel compiled, with the names of its constants, which lie in the entry's namespace or in one around it.
+// The kernel compiled, with the names of its constants. Each lies in the entry's namespace or in one around it, which
+// NVRTC does not look into by itself.
 Result<WorkerAnswer> NvrtcToolchain::ask_for_kernel(Work& work) {
-  std::string space = options_.entry;
+  std::vector<std::string> spaces(constants_.size(), space_around(options_.entry));
   std::optional<WorkerAnswer> first;
   for (;;) {
-    const std::size_t colons = space.size() < 2 ? space.npos : space.rfind("::", space.size() - 3);
-    space = colons == space.npos ? "" : space.substr(0, colons + 2);
-    auto answer = ask(work, work.job.source_text, work.instance, constant_expressions(space));
+    std::vector<std::string> expressions;
+    for (std::size_t i = 0; i < constants_.size(); ++i) expressions.push_back("&" + spaces[i] + constants_[i]);
+    auto answer = ask(work, work.job.source_text, work.instance, expressions);
     if (!answer || answer->ok) return answer;
+    bool is_elsewhere = false;
+    for (std::size_t i = 0; i < constants_.size(); ++i) {
+      if (spaces[i].empty() || !is_unknown(expressions[i], answer->log)) continue;
+      spaces[i] = space_around(spaces[i]);
+      is_elsewhere = true;
+    }
     if (!first) first = *std::move(answer);
-    const bool unknown_name = first->log.find(kUnknownName) != first->log.npos;
-    if (constants_.empty() || !unknown_name || space.empty()) return *std::move(first);
+    if (!is_elsewhere) return *std::move(first);
   }
 }
 

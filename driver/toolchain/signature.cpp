@@ -200,6 +200,8 @@ std::string explain_absence(const std::vector<Symbol>& symbols, const std::strin
     const std::string name = last_name(symbol.demangled);
     if (symbol.kind == 't' && (symbol.demangled.starts_with(entry + "(") || symbol.demangled == entry))
       return "the entry '" + entry + "' is static: no other file can call it";
+    // What the compiler split off is no function of the source: "scale(int) [clone .cold]".
+    if (symbol.demangled.ends_with(']')) continue;
     if (name == last_name(entry) && std::string_view("TtWi").find(symbol.kind) != std::string_view::npos)
       same_name.push_back(symbol.demangled);
     if (!symbol.is_function()) continue;

@@ -192,6 +192,26 @@ TEST_F(Nvrtc, ConstantInputsAreKnownByTheirNamesInTheCode) {
   EXPECT_THAT(missing.diagnostics, HasSubstr("taps"));
 }
 
+TEST_F(Nvrtc, ConstantInputsLieEachInANamespaceOfItsOwn) {
+  options_.entry = "ops::inner::scale";
+  for (const char* name : {"bias", "gain", "taps", "hidden"}) {
+    add(name, ParameterKind::input, DType::float32);
+    options_.parameters.back().constant_memory = true;
+  }
+  const CompileResult result = compile(
+      "__constant__ float bias[1];\nnamespace ops {\n__constant__ float gain[1];\nnamespace inner {\n"
+      "namespace {\n__constant__ float hidden[1];\n}\nstatic __constant__ float taps[9];\n"
+      "__global__ void scale(const float* x, float* y, int n) {\n"
+      "  y[threadIdx.x] = x[0] * taps[threadIdx.x % 9] * gain[0] + bias[0] + hidden[0];\n}\n}\n}\n",
+      launch("64"));
+  ASSERT_EQ(result.outcome, Outcome::ok) << result.diagnostics;
+  EXPECT_EQ(result.binary.constant_symbols.at("bias"), "bias");
+  EXPECT_EQ(result.binary.constant_symbols.at("gain"), "_ZN3ops4gainE");
+  const std::string code = util::read_file(result.binary.cubin).value();
+  for (const auto& [name, symbol] : result.binary.constant_symbols)
+    EXPECT_THAT(code, HasSubstr(std::string(1, '\0') + symbol + '\0')) << name;
+}
+
 TEST_F(Nvrtc, WhatNoDeviceCanLaunchIsBeyondTheLimits) {
   const CompileResult shared = compile(
       "__global__ void scale(const float* x, float* y, int n) {\n  __shared__ float tile[12289];\n"

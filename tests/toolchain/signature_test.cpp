@@ -81,6 +81,8 @@ TEST(FindEntry, names_what_is_near) {
               HasSubstr("a template, or in another namespace"));
   EXPECT_THAT(problem_of({function("a::f(float const*, float*, int)")}),
               HasSubstr("'a::f(float const*, float*, int)'"));
+  EXPECT_THAT(problem_of({function("a::v1::f(float const*)"), function("a::v1::f(float const*) [clone .cold]", 't')}),
+              ::testing::EndsWith("it has 'a::v1::f(float const*)'"));
   EXPECT_THAT(problem_of({function("f(float const*, float*, int)", 't')}), HasSubstr("is static"));
   EXPECT_THAT(problem_of({}), HasSubstr("nor any other"));
 }
