@@ -59,23 +59,29 @@ function(_kagent_finish_level level)
   if(kagent_language STREQUAL "cuda")
     set(language CUDA)
   endif()
-  # The one thing of a target that belongs to its directory.
+  # What of a target belongs to its directory.
   get_target_property(object_folder ${object} SOURCE_DIR)
   get_target_property(target_folder ${kagent_target} SOURCE_DIR)
-  get_directory_property(object_flags DIRECTORY "${object_folder}" DEFINITION CMAKE_${language}_FLAGS)
-  get_directory_property(target_flags DIRECTORY "${target_folder}" DEFINITION CMAKE_${language}_FLAGS)
-  if(NOT object_flags STREQUAL target_flags)
-    _kagent_fail(
-      "CMAKE_${language}_FLAGS is \"${target_flags}\" in ${target_folder} and \"${object_flags}\" in ${object_folder}."
-      "make the call in ${target_folder}, or use target_compile_options() instead")
-  endif()
+  foreach(config IN ITEMS "" LISTS CMAKE_CONFIGURATION_TYPES CMAKE_BUILD_TYPE)
+    set(name CMAKE_${language}_FLAGS)
+    if(config)
+      string(TOUPPER "_${config}" config)
+      string(APPEND name "${config}")
+    endif()
+    get_directory_property(object_flags DIRECTORY "${object_folder}" DEFINITION ${name})
+    get_directory_property(target_flags DIRECTORY "${target_folder}" DEFINITION ${name})
+    if(NOT object_flags STREQUAL target_flags)
+      _kagent_fail("${name} is \"${target_flags}\" in ${target_folder} and \"${object_flags}\" in ${object_folder}."
+        "make the call in ${target_folder}, or use target_compile_options() instead")
+    endif()
+  endforeach()
 
   # Evaluated for the level's object, by CMake itself: generator expressions on language and configuration hold.
   foreach(name IN ITEMS COMPILE_OPTIONS COMPILE_DEFINITIONS INCLUDE_DIRECTORIES COMPILE_FEATURES)
     set_property(TARGET ${object} PROPERTY ${name} "$<TARGET_PROPERTY:${kagent_target},${name}>")
   endforeach()
   target_include_directories(${object} SYSTEM PRIVATE "$<TARGET_PROPERTY:${kagent_target},SYSTEM_INCLUDE_DIRECTORIES>")
-  foreach(name IN ITEMS ${language}_STANDARD ${language}_STANDARD_REQUIRED ${language}_EXTENSIONS
+  foreach(name IN ITEMS ${language}_STANDARD ${language}_STANDARD_REQUIRED ${language}_EXTENSIONS COMPILE_FLAGS
                         ${language}_VISIBILITY_PRESET VISIBILITY_INLINES_HIDDEN NO_SYSTEM_FROM_IMPORTED)
     get_property(is_set TARGET ${kagent_target} PROPERTY ${name} SET)
     if(is_set)

@@ -5,7 +5,7 @@ target_compile_options(ops PRIVATE
 target_compile_definitions(ops PRIVATE FROM_TARGET=1 "TEXT=\"a b\"" PUBLIC $<$<NOT:$<CONFIG:Debug>>:FAST>)
 target_include_directories(ops PRIVATE include SYSTEM PRIVATE system)
 set_target_properties(ops PROPERTIES CXX_STANDARD 17 CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON
-  CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON COMPILE_FLAGS "-fno-ident -fno-plt")
 add_library(base INTERFACE)
 target_compile_definitions(base INTERFACE FROM_DEPENDENCY)
 target_include_directories(base INTERFACE base)

@@ -13,3 +13,7 @@ string(REPLACE " golden/" " inner/golden/" call "${call}")
 write(CMakeLists.txt
   "cmake_minimum_required(VERSION 3.25)\nproject(outer CXX)\nadd_subdirectory(inner)\nfind_package(KAgent)\n${call}")
 expect_wrong_use("CMAKE_CXX_FLAGS is \"-DINNER\"" "target_compile_options()")
+
+# Those of a configuration likewise.
+replace(inner/CMakeLists.txt "CMAKE_CXX_FLAGS " "CMAKE_CXX_FLAGS_RELEASE ")
+expect_wrong_use("CMAKE_CXX_FLAGS_RELEASE is \"-DINNER\"" "target_compile_options()")
