@@ -107,6 +107,30 @@ void expand(const fs::path& directory, Words words, int depth, Words& expanded) 
   }
 }
 
+// The options that stand for what GCC and Clang take from the environment, after all others as they do: include
+// folders, of which an empty name is the working folder.
+Words environment_options() {
+  constexpr std::array<std::pair<const char*, const char*>, 2> kVariables = {
+      {{"CPATH", "-I"}, {"CPLUS_INCLUDE_PATH", "-isystem"}}};
+  Words options;
+  for (const auto& [variable, option] : kVariables) {
+    const char* const value = std::getenv(variable);
+    if (value == nullptr || *value == '\0') continue;
+    std::string_view rest = value;
+    for (bool more = true; more;) {
+      const std::size_t end = std::min(rest.find(':'), rest.size());
+      const std::string folder = end == 0 ? "." : std::string(rest.substr(0, end));
+      if (std::string_view(option) == "-I")
+        options.push_back(option + folder);
+      else
+        options.insert(options.end(), {option, folder});
+      more = end < rest.size();
+      rest.remove_prefix(more ? end + 1 : end);
+    }
+  }
+  return options;
+}
+
 bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
   return std::ranges::find(words, word) != words.end();
 }
@@ -176,7 +200,9 @@ Result<CompileCommand> parse_command_line(const fs::path& directory, Words words
 
   Words expanded;
   expand(directory, std::move(words), 0, expanded);
-  if (is_nvcc(*compiler)) expanded = canonical_nvcc_options(expanded);
+  if (is_nvcc(*compiler)) expanded = canonical_nvcc_options(with_nvcc_environment(expanded));
+  const Words of_environment = environment_options();
+  expanded.insert(expanded.end(), of_environment.begin(), of_environment.end());
   bool has_input = false;
   CompileCommand command{directory, *std::move(compiler), options_of(directory, expanded, source, has_input)};
   if (!has_input)

@@ -9,7 +9,9 @@
 
 namespace kagent::toolchain {
 
-// How the build compiles one source, read from compile_commands.json.
+// How the build compiles one source, read from compile_commands.json and from those environment variables that add
+// options or include folders to every compile step (NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, NVCC_CCBIN, CPATH,
+// CPLUS_INCLUDE_PATH).
 struct CompileCommand {
   std::filesystem::path directory;   // working folder of the compiler
   std::filesystem::path compiler;    // absolute; launchers such as ccache are left out

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <optional>
 #include <string_view>
 
@@ -121,6 +122,27 @@ std::optional<Taken> take(const Words& words, std::size_t& index) {
   return std::nullopt;
 }
 
+// As nvcc takes them apart: blanks between double quotes separate nothing, and the quotes stay ("-DTEXT="a b"").
+Words words_of_variable(const char* name) {
+  const char* const value = std::getenv(name);
+  Words words;
+  bool in_word = false, in_quotes = false;
+  for (const char c : std::string_view(value != nullptr ? value : "")) {
+    if (c == '"') in_quotes = !in_quotes;
+    const bool separates = !in_quotes && (c == ' ' || c == '\t' || c == '\n' || c == '\r');
+    if (!separates && !in_word) words.emplace_back();
+    if (!separates) words.back() += c;
+    in_word = !separates;
+  }
+  return words;
+}
+
+bool names_host_compiler(const Words& words) {
+  return std::ranges::any_of(words, [](const std::string& word) {
+    return word.starts_with("-ccbin") || word.starts_with("--compiler-bindir");
+  });
+}
+
 const Flag* find_flag(std::string_view word) {
   const auto found =
       std::ranges::find_if(kFlags, [&](const Flag& flag) { return word == flag.brief || word == flag.full; });
@@ -159,6 +181,17 @@ Words canonical_nvcc_options(const Words& words) {
         break;
     }
   }
+  return result;
+}
+
+Words with_nvcc_environment(const Words& words) {
+  Words result = words_of_variable("NVCC_PREPEND_FLAGS");
+  result.insert(result.end(), words.begin(), words.end());
+  const Words last = words_of_variable("NVCC_APPEND_FLAGS");
+  result.insert(result.end(), last.begin(), last.end());
+  const char* const host = std::getenv("NVCC_CCBIN");
+  if (host != nullptr && *host != '\0' && !names_host_compiler(result))
+    result.insert(result.begin(), "-ccbin=" + std::string(host));
   return result;
 }
 

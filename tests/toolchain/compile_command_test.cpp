@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolchain/compile_command.h"
 
+#include <cstdlib>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -50,6 +52,15 @@ TEST_F(Database, keeps_precompiled_headers_warnings_and_values_that_look_like_so
                       "--param max-unroll-times=4 -c /s/a.cpp -o x.o"),
               ElementsAre("-Winvalid-pch", "-include", "/b/cmake_pch.hxx", "-isystem", "/s/a.cpp", "-Xclang", "-c",
                           "-DA=2", "--param", "max-unroll-times=4"));
+}
+
+TEST_F(Database, has_the_include_folders_of_the_environment_behind_its_own) {
+  ::setenv("CPATH", "/opt/a:", 1);
+  ::setenv("CPLUS_INCLUDE_PATH", "/opt/b", 1);
+  const Words words = options("/usr/bin/c++ -I/s -O3 -c /s/a.cpp -o x.o");
+  ::unsetenv("CPATH");
+  ::unsetenv("CPLUS_INCLUDE_PATH");
+  EXPECT_THAT(words, ElementsAre("-I/s", "-O3", "-I/opt/a", "-I.", "-isystem", "/opt/b"));
 }
 
 TEST_F(Database, undoes_the_quoting_of_json_and_of_the_shell) {

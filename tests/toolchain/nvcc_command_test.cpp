@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolchain/nvcc_command.h"
 
+#include <cstdlib>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -87,6 +89,20 @@ TEST_F(NvccCommand, is_found_behind_a_launcher) {
   ASSERT_TRUE(command);
   EXPECT_EQ(command->compiler, compiler());
   EXPECT_THAT(command->options, ElementsAre("-O3", "-x", "cu", "-rdc=true"));
+}
+
+// What conda's packages and containers set.
+TEST_F(NvccCommand, has_what_the_environment_adds_to_every_call) {
+  ::setenv("NVCC_PREPEND_FLAGS", " -ccbin=/opt/g++  -D A=\"x y\"", 1);
+  ::setenv("NVCC_APPEND_FLAGS", "-allow-unsupported-compiler\t-lineinfo", 1);
+  ::setenv("NVCC_CCBIN", "/other/g++", 1);
+  EXPECT_THAT(parse({"-O3", "-x", "cu"}).options, ElementsAre("-ccbin=/opt/g++", "-DA=\"x y\"", "-O3", "-x", "cu",
+                                                              "-allow-unsupported-compiler", "-lineinfo"));
+  ::unsetenv("NVCC_PREPEND_FLAGS");
+  ::unsetenv("NVCC_APPEND_FLAGS");
+  EXPECT_THAT(parse({"-O3"}).options, ElementsAre("-ccbin=/other/g++", "-O3"));
+  EXPECT_THAT(parse({"-O3", "--compiler-bindir", "/own"}).options, ElementsAre("-O3", "-ccbin=/own"));
+  ::unsetenv("NVCC_CCBIN");
 }
 
 TEST_F(NvccCommand, is_optimised_unless_it_is_for_a_device_debugger) {
