@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <optional>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -100,17 +100,22 @@ bool are_usable(const Ceilings& ceilings) {
   return ceilings.flops_per_s > 0 && ceilings.bytes_per_s > 0;
 }
 
-// Nothing where a rate is missing: a version that did not know it may have written the file.
-std::optional<Ceilings> read_ceilings(const nlohmann::json& from) {
-  if (!from.is_object()) return std::nullopt;
+struct Known {
   Ceilings ceilings;
+  bool is_complete = true;  // a version that did not know a rate may have written the file
+};
+
+Known read_ceilings(const nlohmann::json& from) {
+  Known known;
   for (const Rate& rate : kRates) {
     const auto found = from.find(rate.name);
-    if (found == from.end() || !found->is_number()) return std::nullopt;
-    ceilings.*rate.value = found->get<double>();
+    if (found != from.end() && found->is_number())
+      known.ceilings.*rate.value = found->get<double>();
+    else
+      known.is_complete = false;
   }
-  if (!are_usable(ceilings)) return std::nullopt;
-  return ceilings;
+  known.is_complete = known.is_complete && are_usable(known.ceilings);
+  return known;
 }
 
 }  // namespace
@@ -124,12 +129,15 @@ Ceilings cached_ceilings(const std::filesystem::path& file, const std::string& m
   auto text = util::read_file(file);
   auto root = text ? nlohmann::json::parse(*text, nullptr, false) : nlohmann::json::object();
   if (!root.is_object()) root = nlohmann::json::object();
-  if (const auto found = root.find(machine); found != root.end())
-    if (const auto known = read_ceilings(*found)) return *known;
+  Known known{.ceilings = {}, .is_complete = false};
+  if (const auto found = root.find(machine); found != root.end() && found->is_object()) known = read_ceilings(*found);
+  if (known.is_complete) return known.ceilings;
   const Ceilings measured = measure();
   // What could not be measured now may be measured the next time.
-  if (!are_usable(measured)) return measured;
-  for (const Rate& rate : kRates) root[machine][rate.name] = measured.*rate.value;
+  if (!are_usable(measured)) return known.ceilings;
+  nlohmann::json rates;
+  for (const Rate& rate : kRates) rates[rate.name] = measured.*rate.value;
+  root[machine] = std::move(rates);
   (void)util::write_file_atomically(file, root.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   return measured;
 }

@@ -32,7 +32,11 @@ class Analysis : public testing::Test {
     spec_.cases.push_back(timed);
     nlohmann::json ceilings;
     for (const std::string& device : {std::string("a GPU"), toolchain::machine_description()})
-      ceilings[device] = {{"flops_per_s", 6e13}, {"bytes_per_s", 4e12}, {"tensor_flops_per_s", 7e14}};
+      ceilings[device] = {{"flops_per_s", 6e13},
+                          {"bytes_per_s", 4e12},
+                          {"half_flops_per_s", 1.2e14},
+                          {"tensor_flops_per_s", 7e14},
+                          {"launch_s", 2e-6}};
     EXPECT_TRUE(util::write_file_atomically(folder_.path() / "ceilings.json", ceilings.dump()));
   }
 

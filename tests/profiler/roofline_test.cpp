@@ -94,6 +94,7 @@ TEST(Ceilings, OfAVersionThatKnewFewerAreMeasuredAgain) {
   ASSERT_TRUE(util::write_file_atomically(file, R"({"a GPU": {"flops_per_s": 1, "bytes_per_s": 1}})"));
   const Ceilings now{.flops_per_s = 2, .bytes_per_s = 2, .half_flops_per_s = 4, .tensor_flops_per_s = 8};
   int measurements = 0;
+  EXPECT_EQ(cached_ceilings(file, "a GPU", [] { return Ceilings(); }).bytes_per_s, 1) << "better than nothing";
   const auto measure = [&] { return ++measurements, now; };
   EXPECT_EQ(cached_ceilings(file, "a GPU", measure).half_flops_per_s, 4);
   EXPECT_EQ(cached_ceilings(file, "a GPU", measure).tensor_flops_per_s, 8);
@@ -103,8 +104,11 @@ TEST(Ceilings, OfAVersionThatKnewFewerAreMeasuredAgain) {
 TEST(Ceilings, OfABrokenCacheAreMeasuredAgain) {
   const util::TemporaryFolder folder;
   const auto file = folder.path() / "ceilings.json";
-  ASSERT_TRUE(util::write_file_atomically(file, "{\"this machine\": {\"flops_per_s\": -1}} trailing"));
-  EXPECT_GT(cached_ceilings(file, "this machine").flops_per_s, 1e8);
+  for (const char* broken : {R"({"this machine": {"flops_per_s": -1}} trailing)", R"({"this machine": 7})",
+                             R"({"this machine": {"a": []}})"}) {
+    ASSERT_TRUE(util::write_file_atomically(file, broken));
+    EXPECT_GT(cached_ceilings(file, "this machine").flops_per_s, 1e8) << broken;
+  }
 }
 
 }  // namespace
