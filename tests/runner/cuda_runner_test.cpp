@@ -196,6 +196,18 @@ TEST_P(FakeGpu, whoever_says_that_a_working_device_is_lost_is_to_blame) {
   EXPECT_THAT(outcome_of(kTrap), EndsWith(Outcome::device_fault, "(999)"));
 }
 
+TEST_P(FakeGpu, a_device_that_no_longer_works_is_nobodys_fault_and_ends_the_run) {
+  const auto session = launcher();
+  ASSERT_NE(session, nullptr);
+  ASSERT_THAT(done(session->prepare(0, call_inputs(100, kTrap), {})), IsOk());
+  const Environment now{"LD_LIBRARY_PATH", KAGENT_OLD_FAKE_DRIVER};
+  const auto called = session->call(0);
+  ASSERT_FALSE(called);
+  EXPECT_THAT(called.error().message, HasSubstr("the GPU was lost: "));
+  EXPECT_THAT(called.error().message, HasSubstr("; then: no GPU can be used: "));
+  EXPECT_THAT(called.error().fix, HasSubstr("NVIDIA driver"));
+}
+
 TEST_P(FakeGpu, what_host_code_does_wrong_is_told_apart) {
   EXPECT_THAT(outcome_of(kCrashes), EndsWith(Outcome::crashed, "SIGSEGV at 0x10"));
   EXPECT_THAT(outcome_of(kExits), EndsWith(Outcome::crashed, "exited with 3"));
