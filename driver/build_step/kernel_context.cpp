@@ -67,6 +67,21 @@ std::string filed_architecture(const BuildOutput& output) {
   return output.architecture == "native" ? toolchain::machine_level() : output.architecture;
 }
 
+std::optional<StageError> architecture_conflict(const KernelContext& context) {
+  const std::string& architecture = context.architecture;
+  const bool is_specific = architecture.ends_with('a') || architecture.ends_with('f');
+  if (!context.spec.architecture_specific || is_specific) return std::nullopt;
+  constexpr int kFirstWithOwnCode = 90;
+  const std::string number = architecture.substr(std::string_view("sm_").size());
+  const std::string asks = "kernel.json asks for code of one architecture alone (\"architecture_specific\"), ";
+  if (std::atoi(number.c_str()) < kFirstWithOwnCode)
+    return StageError{
+        asks + "which there is none of for " + architecture,
+        fmt::format("leave {} out of ARCHITECTURES, or \"architecture_specific\" out of kernel.json", number)};
+  return StageError{asks + "and the build compiles for " + architecture,
+                    fmt::format("ARCHITECTURES {0}a, or CUDA_ARCHITECTURES {0}a of the target", number)};
+}
+
 std::string portable_text(std::string text, const KernelRequest& request) {
   // The build folder first: it may lie inside the project.
   replace_all(text, request.build_dir.string(), "${BUILD}");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,10 @@ struct KernelContext {
 
 // The architecture that an output is filed under: the machine's level for "native".
 std::string filed_architecture(const BuildOutput& output);
+
+// Why no variant for this architecture can be made of what kernel.json asks: "architecture_specific" needs code such as
+// sm_90a, for one architecture alone.
+std::optional<StageError> architecture_conflict(const KernelContext& context);
 
 // Text with the folders of this checkout written as placeholders: the same on every machine.
 std::string portable_text(std::string text, const KernelRequest& request);

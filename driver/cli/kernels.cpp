@@ -80,13 +80,9 @@ std::optional<StageError> obstacle(const build_step::KernelContext& context) {
                       "declare \"tunables\" in kernel.json, or name a proposer of code (PROPOSER, --proposer)"};
   if (!context.command.optimised())
     return StageError{"this build compiles without optimisation", "set CMAKE_BUILD_TYPE=Release to tune"};
+  if (context.request.language == Language::cuda)
+    if (auto why = build_step::architecture_conflict(context)) return why;
   if (auto why = machine_obstacle(context)) return why;
-  const std::string& architecture = context.architecture;
-  const bool cuda = context.request.language == Language::cuda;
-  if (cuda && context.spec.architecture_specific && !architecture.ends_with('a') && !architecture.ends_with('f'))
-    return StageError{
-        "its kernel.json asks for code of one architecture alone, and the build compiles " + architecture,
-        fmt::format("ARCHITECTURES {0}a, or CUDA_ARCHITECTURES {0}a of the target", architecture.substr(3))};
   if (!util::sandbox_state().available && !context.request.allow_unsandboxed)
     return StageError{"no sandbox (" + util::sandbox_state().description + ")",
                       "install bubblewrap, or set KAGENT_ALLOW_UNSANDBOXED=ON to run candidates without"};

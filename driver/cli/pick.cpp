@@ -52,7 +52,8 @@ Wish wish(const build_step::KernelContext& context, const store::VariantStore& v
   const auto why = obstacle(context);
   if (!why) return {true, {}};
   // A build on another machine is nothing that has to be put right.
-  if (machine_obstacle(context)) return {false, why->message + ", so this build only picks"};
+  if (const auto machine = machine_obstacle(context); machine && machine->message == why->message)
+    return {false, why->message + ", so this build only picks"};
   return {false, fmt::format("{} ({})", why->message, why->fix)};
 }
 

@@ -104,13 +104,8 @@ Result<toolchain::CudaToolchainOptions> cuda_toolchain_options(const build_step:
 Result<Platform> open_cuda_platform(const build_step::KernelContext& context, const WorkbenchOptions& options) {
   const auto tools = find_cuda_tools(options.runtime);
   if (!tools) return std::unexpected(tools.error());
-  const bool is_specific = context.architecture.ends_with('a') || context.architecture.ends_with('f');
-  if (context.spec.architecture_specific && !is_specific)
-    return failure(fmt::format("{} asks for instructions of one architecture alone (\"architecture_specific\"), but is "
-                               "built for {}",
-                               context.spec.kernel, context.architecture),
-                   fmt::format("build it for {}a (CUDA_ARCHITECTURES, or ARCHITECTURES of the call)",
-                               context.architecture.substr(std::string_view("sm_").size())));
+  if (const auto conflict = build_step::architecture_conflict(context))
+    return failure(conflict->message, conflict->fix);
   auto device = find_device(tools->kernel_runner, context.architecture);
   if (!device) return std::unexpected(device.error());
 
