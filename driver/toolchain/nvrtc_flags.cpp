@@ -99,7 +99,7 @@ bool is_known_standard(const std::string& value) {
   return value == "c++03" || value == "c++11" || value == "c++14" || value == "c++17" || value == "c++20";
 }
 
-bool is_taken_by_ptxas(const std::string& value) {
+bool is_taken_by_ptxas(std::string_view value) {
   return value == "-v" || value.starts_with("-O") || value.starts_with("-dlcm") || value.starts_with("-dscm");
 }
 
@@ -133,8 +133,8 @@ class Translation {
 
   void take(const Valued& option, const Match& found) {
     std::string value = option.nvrtc == "--std=" ? standard(found.value) : found.value;
-    const bool fits = !option.nvrtc.empty() && (option.nvrtc != "--std=" || is_known_standard(value)) &&
-                      (option.nvrtc != "--ptxas-options=" || is_taken_by_ptxas(value));
+    if (option.nvrtc == "--ptxas-options=") return take_for_ptxas(value);
+    const bool fits = !option.nvrtc.empty() && (option.nvrtc != "--std=" || is_known_standard(value));
     if (!fits) {
       for (std::size_t i = 0; i < found.words; ++i) flags_.left_out.push_back(words_[at_ + i]);
       if (option.nvrtc == "--std=" && (value == "c++23" || value == "c++26")) flags_.taken.emplace_back("--std=c++20");
@@ -142,6 +142,18 @@ class Translation {
     }
     if (option.is_path && fs::path(value).is_relative()) value = (directory_ / value).lexically_normal().string();
     flags_.taken.push_back(std::string(option.nvrtc) + value);
+  }
+
+  // "-O3,-dlcm=cg,-warn-spills": each for itself.
+  void take_for_ptxas(std::string_view list) {
+    while (!list.empty()) {
+      const std::string_view one = list.substr(0, list.find(','));
+      if (is_taken_by_ptxas(one))
+        flags_.taken.push_back("--ptxas-options=" + std::string(one));
+      else
+        flags_.left_out.push_back("-Xptxas=" + std::string(one));
+      list.remove_prefix(std::min(one.size() + 1, list.size()));
+    }
   }
 
   const std::vector<std::string>& words_;

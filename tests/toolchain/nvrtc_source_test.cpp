@@ -49,12 +49,12 @@ TEST(NvrtcFlags, DefinitionsFoldersStandardAndArithmeticAreTaken) {
 }
 
 TEST(NvrtcFlags, WhatNvrtcCannotTakeIsListed) {
-  const NvrtcFlags flags = flags_of({"-O3", "-Xcompiler", "-fPIC", "-Xcompiler=-Wall", "-ccbin=g++", "-x", "cu",
-                                     "--expt-relaxed-constexpr", "-rdc=true", "-std=c++23", "-Xptxas", "--output=x"});
-  EXPECT_THAT(flags.left_out,
-              ElementsAre("-O3", "-Xcompiler", "-fPIC", "-Xcompiler=-Wall", "-ccbin=g++", "-x", "cu",
-                          "--expt-relaxed-constexpr", "-rdc=true", "-std=c++23", "-Xptxas", "--output=x"));
-  EXPECT_THAT(flags.taken, ElementsAre("--std=c++20"));
+  const NvrtcFlags flags =
+      flags_of({"-O3", "-Xcompiler", "-fPIC", "-Xcompiler=-Wall", "-ccbin=g++", "-x", "cu", "--expt-relaxed-constexpr",
+                "-rdc=true", "-std=c++23", "-Xptxas", "-dlcm=cg,--output=x"});
+  EXPECT_THAT(flags.left_out, ElementsAre("-O3", "-Xcompiler", "-fPIC", "-Xcompiler=-Wall", "-ccbin=g++", "-x", "cu",
+                                          "--expt-relaxed-constexpr", "-rdc=true", "-std=c++23", "-Xptxas=--output=x"));
+  EXPECT_THAT(flags.taken, ElementsAre("--std=c++20", "--ptxas-options=-dlcm=cg"));
 }
 
 TEST(NvrtcFlags, ArchitecturesOfTheBuildAreReplaced) {
