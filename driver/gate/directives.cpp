@@ -67,7 +67,11 @@ void find_include(const Tokens& tokens, std::size_t name, std::size_t end, const
   if (header.size() > 1 && header[1] == '/')
     return add("absolute-include", "candidates may not include absolute paths");
   if (header.find("..") != header.npos) return add("absolute-include", "candidates may not include paths with '..'");
-  add("foreign-include", "not among the headers that the source includes already, nor a harmless standard header");
+  std::string why = "not among the headers that the source includes already, nor a harmless standard header";
+  for (const std::string library : {"cub", "thrust"})
+    if (policy.kind != CodeKind::host && header.starts_with("<" + library + "/"))
+      why += " (kernel.json may allow it: \"rules\": {\"libraries\": [\"" + library + "\"]})";
+  add("foreign-include", why);
 }
 
 // The words of a pragma, wherever it came from, are judged by the first one or two.

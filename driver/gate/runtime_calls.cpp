@@ -118,10 +118,11 @@ std::set<std::string_view> streams_of(const Tokens& tokens) {
     if (tokens[i].is("cudaStream_t") && tokens[i + 1].is_identifier()) {
       // One that is given, not made: a parameter, or a copy of one.
       const bool parameter = i + 2 < tokens.size() && (tokens[i + 2].is(",") || tokens[i + 2].is(")"));
-      const bool preset = i + 3 < tokens.size() && tokens[i + 2].is("=") &&
-                          (tokens[i + 3].is("0") || tokens[i + 3].is("nullptr")) && i + 4 < tokens.size() &&
+      const bool is_set = i + 4 < tokens.size() && tokens[i + 2].is("=");
+      const bool preset = is_set && (tokens[i + 3].is("0") || tokens[i + 3].is("nullptr")) &&
                           (tokens[i + 4].is(")") || tokens[i + 4].is(","));
-      if (parameter || preset) streams.insert(tokens[i + 1].text);
+      const bool copy = is_set && streams.contains(tokens[i + 3].text) && tokens[i + 4].is(";");
+      if (parameter || preset || copy) streams.insert(tokens[i + 1].text);
     }
   return streams;
 }
@@ -164,6 +165,8 @@ class RuntimeCalls {
       if (i + 2 < tokens_.size() && tokens_[i].is("<") && tokens_[i + 1].is("<") && tokens_[i + 2].is("<")) {
         check_launch(i);
         i += 2;
+      } else if (tokens_[i].is("=")) {
+        check_assignment(i);
       } else if (tokens_[i].is_identifier()) {
         check_name(i);
       }
@@ -221,9 +224,11 @@ class RuntimeCalls {
     return false;
   }
 
-  // Copies and fills go through the stream that was given.
+  // Copies, fills and launches go through the stream that was given.
   void check_stream(std::size_t i) {
     const std::string& name = tokens_[i].text;
+    if (name == "cudaLaunchConfig_t") return check_configuration(i);
+    if (name == "cudaLaunchKernel" || name == "cudaLaunchCooperativeKernel") return check_call_of_launch(i);
     const bool asynchronous = name == "cudaMemcpyAsync" || name == "cudaMemsetAsync" || name == "cudaMemcpy2DAsync" ||
                               name == "cudaMemset2DAsync" || name == "cudaMemcpyToSymbolAsync";
     if (!asynchronous || i + 1 >= tokens_.size() || !tokens_[i + 1].is("(")) return;
@@ -234,10 +239,70 @@ class RuntimeCalls {
           "'" + name + "' must be given the stream that the entry is given");
   }
 
+  // Whether the place is host code of an entry that is given a stream. What device code launches is said otherwise.
+  bool has_stream(std::size_t index) const {
+    return kind_ != CodeKind::device_only && !streams_.empty() &&
+           std::ranges::none_of(bodies_,
+                                [index](const auto& body) { return body.first <= index && index < body.second; });
+  }
+
+  void add_other_stream(std::size_t from, std::size_t to, const std::string& what) {
+    add(from, "cuda-stream", spelled(tokens_, from, std::min({to, from + 64, tokens_.size()})),
+        what + " must be given the stream that the entry is given");
+  }
+
+  // The function, its grid, block, arguments, shared memory and stream.
+  void check_call_of_launch(std::size_t i) {
+    if (!has_stream(i) || i + 1 >= tokens_.size() || !tokens_[i + 1].is("(")) return;
+    constexpr int kArguments = 6;
+    const std::size_t end = past_group(tokens_, i + 1) - 1;
+    const auto [last, count] = last_argument(tokens_, i + 2, end);
+    if (count != kArguments || !is_given_stream(tokens_, last, end, streams_))
+      add_other_stream(i, end + 1, "'" + tokens_[i].text + "'");
+  }
+
+  // "config.stream = stream", and the stream itself, which keeps its value.
+  void check_assignment(std::size_t i) {
+    if (i < 2 || i + 1 >= tokens_.size() || !has_stream(i) || streams_.contains(tokens_[i + 1].text)) return;
+    const bool member = tokens_[i - 1].is("stream") && (tokens_[i - 2].is(".") || tokens_[i - 2].is("->"));
+    const bool statement = tokens_[i - 2].is(";") || tokens_[i - 2].is("{") || tokens_[i - 2].is("}") ||
+                           tokens_[i - 2].is(")") || tokens_[i - 2].is("else");
+    if (member || (statement && streams_.contains(tokens_[i - 1].text)))
+      add_other_stream(i - 1, i + 2, "'" + tokens_[i - 1].text + "'");
+  }
+
+  bool holds_stream(std::size_t begin, std::size_t end) const {
+    for (std::size_t i = begin; i < end; ++i)
+      if (streams_.contains(tokens_[i].text)) return true;
+    return false;
+  }
+
+  // "name.stream = " somewhere; of what is checked as an assignment.
+  bool sets_stream_of(std::string_view name) const {
+    for (std::size_t i = 0; i + 3 < tokens_.size(); ++i)
+      if (tokens_[i].is(name) && tokens_[i + 1].is(".") && tokens_[i + 2].is("stream") && tokens_[i + 3].is("="))
+        return true;
+    return false;
+  }
+
+  // A configuration launches on the null stream unless it says otherwise: in its initialiser or by an assignment.
+  void check_configuration(std::size_t i) {
+    if (!has_stream(i) || i < 1 || i + 2 >= tokens_.size()) return;
+    const std::size_t before = tokens_[i - 1].is("const") && i > 1 ? i - 2 : i - 1;
+    const bool names = tokens_[i + 1].is_identifier();
+    if (!names && !tokens_[i + 1].is("{") && !tokens_[i + 1].is("(")) return;  // a pointer or reference to one
+    if (names && (tokens_[before].is("(") || tokens_[before].is(",") || tokens_[before].is("<")))
+      return;  // a parameter
+    const std::string name = names ? tokens_[i + 1].text : tokens_[before].is("=") ? tokens_[before - 1].text : "";
+    std::size_t end = i + 1;
+    while (end < tokens_.size() && !tokens_[end].is(";"))
+      end = tokens_[end].is("{") || tokens_[end].is("(") ? past_group(tokens_, end) : end + 1;
+    if (!holds_stream(i + 1, std::min(end, tokens_.size())) && (name.empty() || !sets_stream_of(name)))
+      add_other_stream(i, i + 2, name.empty() ? "a launch" : "'" + name + "'");
+  }
+
   void check_launch(std::size_t open) {
-    if (kind_ == CodeKind::device_only || streams_.empty()) return;
-    for (const auto& [begin, end] : bodies_)
-      if (begin <= open && open < end) return;  // said as dynamic parallelism
+    if (!has_stream(open)) return;
     std::size_t close = open + 3;
     while (close + 2 < tokens_.size() &&
            !(tokens_[close].is(">") && tokens_[close + 1].is(">") && tokens_[close + 2].is(">")) &&

@@ -11,6 +11,7 @@ namespace kagent::gate {
 namespace {
 
 using testing::Contains;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 std::vector<Rejection> look_at(const std::string& before, const std::string& inside = {}, const Rules& rules = {}) {
@@ -104,6 +105,7 @@ TEST(DeviceRewardHack, host_code_is_smuggled_in) {
   expect_caught("host-code", "namespace a { static inline int prepare(int n) { return n; } }");
   expect_caught("foreign-include", "#include <thread>");
   expect_caught("foreign-include", "#include <cub/cub.cuh>");
+  EXPECT_THAT(in_words(look_at("#include <cub/cub.cuh>", "", {})), HasSubstr(R"("libraries": ["cub"])"));
   EXPECT_THAT(look_at("#include <cub/cub.cuh>", "", {.libraries = {"cub"}}), IsEmpty());
 }
 

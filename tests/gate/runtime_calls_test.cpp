@@ -35,6 +35,16 @@ TEST(RuntimeCalls, WhatLaunchingNeedsIsTaken) {
   expect_taken(
       "cudaLaunchConfig_t config{}; cudaLaunchAttribute attribute[1];\nconfig.stream = stream;\n"
       "attribute[0].id = cudaLaunchAttributeClusterDimension;\ncudaLaunchKernelEx(&config, scale_kernel, x, y, n);");
+  expect_taken(
+      "cudaLaunchConfig_t config = {dim3(1), dim3(n), 0, stream};\ncudaLaunchKernelEx(&config, scale_kernel, x, y, "
+      "n);");
+  expect_taken(
+      "void* taken[] = {&x, &y, &n};\n"
+      "cudaLaunchCooperativeKernel((void*)scale_kernel, dim3(1), dim3(n), taken, 0, stream);");
+  expect_taken("cudaStream_t on = stream; scale_kernel<<<1, n, 0, on>>>(x, y, n);");
+  expect_taken("int s; s = 0; scale_kernel<<<1, n, s, stream>>>(x, y, n);",
+               "template <class K> void go(const cudaLaunchConfig_t& config, K kernel) "
+               "{ cudaLaunchKernelEx(&config, kernel, nullptr, nullptr, 0); }");
   expect_taken("", "#include <mma.h>\n#include <cuda_bf16.h>\n#include <algorithm>",
                "extern __shared__ float buffer[]; asm volatile(\"bar.sync 0;\");");
 }
@@ -46,6 +56,18 @@ TEST(RuntimeRewardHack, work_is_moved_to_a_side_stream) {
   expect_caught("cuda-stream", "cudaStream_t side = nullptr; scale_kernel<<<1, n, 0, side>>>(x, y, n);");
   expect_caught("cuda-stream", "cudaMemcpyAsync(y, x, 4, cudaMemcpyDeviceToDevice);");
   expect_caught("cuda-stream", "cudaMemsetAsync(y, 0, 4, 0);");
+  expect_caught("cuda-stream", "stream = nullptr; scale_kernel<<<1, n, 0, stream>>>(x, y, n);");
+}
+
+TEST(RuntimeRewardHack, a_launch_by_a_call_forgets_the_stream) {
+  const std::string launch = "cudaLaunchKernelEx(&config, scale_kernel, x, y, n);";
+  expect_caught("cuda-stream", "cudaLaunchConfig_t config = {}; config.gridDim = dim3(n); " + launch);
+  expect_caught("cuda-stream", "cudaLaunchConfig_t config{dim3(1), dim3(n)}; " + launch);
+  expect_caught("cuda-stream", "auto config = cudaLaunchConfig_t{dim3(1), dim3(n), 0, 0}; " + launch);
+  expect_caught("cuda-stream", "cudaLaunchConfig_t config = {}; config.stream = 0; " + launch);
+  expect_caught("cuda-stream", "cudaLaunchConfig_t config = {}; config.stream = stream; config.stream = {}; " + launch);
+  expect_caught("cuda-stream", "cudaLaunchKernel((void*)scale_kernel, dim3(1), dim3(n), taken);");
+  expect_caught("cuda-stream", "cudaLaunchCooperativeKernel((void*)scale_kernel, dim3(1), dim3(n), taken, 0, 0);");
 }
 
 TEST(RuntimeRewardHack, callbacks_run_after_the_return) {
