@@ -27,9 +27,6 @@ class Finalists {
   // the time budget is used up none but the first of the run.
   void judge_best(double share, int most);
 
-  const Incumbent& incumbent() const { return incumbent_; }
-  // Of its time over the baseline's, as far as measured.
-  double incumbent_ratio() const { return incumbent_ratio_; }
   // The newest that was accepted here.
   const std::optional<Variant>& accepted() const { return accepted_; }
   // The incumbent's, weighted over the timed cases; nothing where the spec counts no work, or before one was accepted.
@@ -46,7 +43,7 @@ class Finalists {
   Workbench* bench_;
   History& history_;
   Incumbent incumbent_;
-  double incumbent_ratio_ = 1;
+  double incumbent_ratio_ = 1;  // of its time over the baseline's, as far as measured
   std::optional<Variant> accepted_;
   std::optional<double> roofline_share_;
   std::set<std::string> judged_;

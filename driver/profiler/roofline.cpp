@@ -2,7 +2,7 @@
 #include "profiler/roofline.h"
 
 #include <algorithm>
-#include <utility>
+#include <string_view>
 
 namespace kagent::profiler {
 namespace {
@@ -33,16 +33,6 @@ double arithmetic_roof(const KernelSpec& spec, double flops, double bytes, const
 }
 
 }  // namespace
-
-std::string_view name(Limit limit) {
-  switch (limit) {
-    case Limit::compute:
-      return "compute";
-    case Limit::memory:
-      return "memory";
-  }
-  std::unreachable();
-}
 
 Result<std::optional<RooflinePosition>> position(const KernelSpec& spec, const Sizes& sizes, double time_ns,
                                                  const Ceilings& ceilings) {

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
-#include <string_view>
 
 #include "values/error.h"
 #include "values/kernel_spec.h"
@@ -23,7 +21,6 @@ struct Ceilings {
 inline constexpr double kProductIntensity = 64;
 
 enum class Limit { compute, memory };
-std::string_view name(Limit limit);
 
 // Where a call lies under the roofs (Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009).
 struct RooflinePosition {

@@ -40,12 +40,6 @@ std::string_view without_suffix(std::string_view architecture) {
 
 }  // namespace
 
-std::optional<double> ArchitectureFacts::number(std::string_view wanted) const {
-  for (const Number& known : numbers)
-    if (known.name == wanted) return known.value;
-  return std::nullopt;
-}
-
 std::optional<ArchitectureFacts> architecture_facts(std::string_view architecture) {
   const std::string_view base = without_suffix(architecture);
   for (const EmbeddedFile& file : embedded_files()) {

@@ -25,8 +25,6 @@ struct ArchitectureFacts {
   std::vector<Number> numbers;
   std::vector<Statement> statements;
   std::vector<std::string> absent;
-
-  std::optional<double> number(std::string_view name) const;
 };
 
 // Of "sm_90", "sm_90a", "x86-64-v3", ...; nothing for one that has no table. "sm_90a" has what needs it, "sm_90" is

@@ -21,9 +21,6 @@ namespace kagent::runner {
 // driver, a driver too old for the toolkit that kagent was built with, no device, device nodes that cannot be opened.
 Result<std::vector<Device>> probe_devices(const std::filesystem::path& kernel_runner);
 
-// What the GPU of this UUID is doing now. An error where the management library (NVML) is missing or does not answer.
-Result<DeviceState> device_state(const std::filesystem::path& kernel_runner, const std::string& uuid);
-
 // What the first GPU of CUDA_VISIBLE_DEVICES can do at most, measured now: read + written bytes of a copy, fp32
 // and fp16 multiply-adds, fp16 products on tensor cores; and how long it takes at least to launch a kernel. Takes about
 // a second.

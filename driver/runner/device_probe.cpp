@@ -93,20 +93,6 @@ Result<std::vector<Device>> probe_devices(const std::filesystem::path& kernel_ru
   return devices;
 }
 
-Result<DeviceState> device_state(const std::filesystem::path& kernel_runner, const std::string& uuid) {
-  const auto answer = ask_program(kernel_runner, {"--state", uuid});
-  if (!answer) return std::unexpected(answer.error());
-  DeviceState state;
-  take(*answer, "clock_mhz", state.clock_mhz);
-  take(*answer, "memory_clock_mhz", state.memory_clock_mhz);
-  take(*answer, "throttle_reasons", state.throttle_reasons);
-  take(*answer, "temperature_celsius", state.temperature_celsius);
-  take(*answer, "power_milliwatts", state.power_milliwatts);
-  take(*answer, "compute_processes", state.compute_processes);
-  state.other_processes = state.compute_processes;
-  return state;
-}
-
 Result<DeviceRates> measure_rates(const std::filesystem::path& kernel_runner, const std::string& uuid) {
   const auto answer = ask_program(kernel_runner, {"--ceilings"}, uuid);
   if (!answer) return std::unexpected(answer.error());

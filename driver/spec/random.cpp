@@ -119,7 +119,7 @@ void fill_with(Tensor& tensor, const Draw& draw_element) {
   });
 }
 
-// The same values as stream.normal(), with the middle region computed for all, and the tails put in after.
+// normal_quantile() of each, with the middle region computed for all, and the tails put in after.
 void fill_normal(Tensor& tensor, const InputRecipe& recipe, const RandomStream& stream) {
   fill_blocks(tensor, [&](std::uint64_t first, std::uint64_t size, Block& block) {
     Block uniform;
@@ -162,10 +162,6 @@ RandomStream::RandomStream(std::uint64_t seed, std::string_view case_name, std::
   for (const char c : case_name) absorb(static_cast<unsigned char>(c));
   absorb(256);
   for (const char c : name) absorb(static_cast<unsigned char>(c));
-}
-
-double RandomStream::normal(std::uint64_t index) const {
-  return normal_quantile(uniform(index));
 }
 
 void fill(Tensor& tensor, const InputRecipe& recipe, const RandomStream& stream) {

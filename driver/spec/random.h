@@ -24,8 +24,6 @@ class RandomStream {
   }
   // In the open interval (0, 1).
   double uniform(std::uint64_t index) const { return (static_cast<double>(bits(index) >> 12) + 0.5) * 0x1p-52; }
-  // Of mean 0 and standard deviation 1.
-  double normal(std::uint64_t index) const;
   // From 0 to count - 1; count > 0.
   std::uint64_t below(std::uint64_t index, std::uint64_t count) const { return bits(index) % count; }
 

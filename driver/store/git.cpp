@@ -51,10 +51,4 @@ void initialise() {
   static_cast<void>(done);
 }
 
-std::string hex(const git_oid& id) {
-  std::array<char, GIT_OID_HEXSZ + 1> text{};
-  git_oid_tostr(text.data(), text.size(), &id);
-  return text.data();
-}
-
 }  // namespace kagent::store::git

@@ -65,6 +65,4 @@ int retried(const std::function<int()>& call);
 // Starts libgit2 once a process.
 void initialise();
 
-std::string hex(const git_oid& id);
-
 }  // namespace kagent::store::git

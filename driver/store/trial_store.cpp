@@ -192,12 +192,4 @@ Result<std::optional<Conclusion>> TrialStore::conclusion(const std::string& kern
   });
 }
 
-Result<void> TrialStore::forget_conclusions(const std::string& kernel) {
-  return implementation_->database.guarded([&](SQLite::Database& database) {
-    SQLite::Statement row(database, "DELETE FROM conclusions WHERE kernel = ?");
-    row.bind(1, kernel);
-    row.exec();
-  });
-}
-
 }  // namespace kagent::store

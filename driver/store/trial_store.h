@@ -51,8 +51,6 @@ class TrialStore {
   Result<void> conclude(const Conclusion& conclusion);
   Result<std::optional<Conclusion>> conclusion(const std::string& kernel, const std::string& architecture,
                                                const std::string& key) const;
-  // On request: the kernel may be tuned again. (A rollback does not do it: what was rolled back is a result too.)
-  Result<void> forget_conclusions(const std::string& kernel);
 
  private:
   struct Implementation;

@@ -152,28 +152,6 @@ struct VariantStore::Implementation {
                                        .evidence_json = to_json(variant.evidence),
                                        .parent_reference = parent(request.parent_branch).reference});
   }
-
-  Result<void> remove_branch(const std::string& branch) const {
-    git::Reference reference;
-    if (git_branch_lookup(reference.out(), repository->get(), branch.c_str(), GIT_BRANCH_LOCAL) != 0)
-      return failure("there is no branch '" + branch + "'");
-    if (git_branch_is_checked_out(reference.get()) == 1)
-      return failure("the branch '" + branch + "' is checked out", "git checkout another branch first");
-    // Each try on a handle of its own: after one that met a lock, libgit2 1.5 takes the branch for deleted.
-    const int code = git::retried([&] {
-      git::Repository fresh;
-      git::Reference again;
-      if (int failed = git_repository_open(fresh.out(), repository->git_folder.c_str()); failed != 0) return failed;
-      if (int failed = git_branch_lookup(again.out(), fresh.get(), branch.c_str(), GIT_BRANCH_LOCAL); failed != 0)
-        return failed == GIT_ENOTFOUND ? 0 : failed;
-      return git_branch_delete(again.get());
-    });
-    if (code != 0)
-      return failure(
-          "cannot delete the branch '" + branch + "': another git process holds the lock of the refs",
-          "if no git command is running, delete the .lock file that it left in '" + repository->common.string() + "'");
-    return {};
-  }
 };
 
 VariantStore::VariantStore(std::unique_ptr<Implementation> implementation)
@@ -351,19 +329,6 @@ Result<Variant> VariantStore::add(const NewVariant& request) {
   if (auto done = self.write(name, variant, request); !done) return std::unexpected(done.error());
   if (auto done = touch_stamp(); !done) return std::unexpected(done.error());
   return variant;
-}
-
-Result<void> VariantStore::remove(const std::string& branch) {
-  const auto name = parse_variant_name(branch);
-  if (!name) return failure("'" + util::clean(branch, 200) + "' is not the branch of a variant");
-  if (has_git()) {
-    if (auto done = implementation_->remove_branch(branch); !done) return done;
-  } else {
-    std::error_code error;
-    if (fs::remove_all(folder_of(implementation_->state, *name), error) == 0 || error)
-      return failure("there is no variant '" + branch + "'");
-  }
-  return touch_stamp();
 }
 
 Result<std::vector<fs::path>> VariantStore::promote(const Variant& variant, bool force) {

@@ -69,8 +69,6 @@ class VariantStore {
 
   // Commits an accepted variant on a new branch and returns it (retries on races; 5 s in all). Touches the stamp.
   Result<Variant> add(const NewVariant& variant);
-  // Deletes the branch (asked for by the user). Touches the stamp.
-  Result<void> remove(const std::string& branch);
   // Writes the variant's files into variants/<kernel>/<arch>/ of the working tree, for review and commit by the user.
   // Refuses where the file there was edited since it was written (its hash is not the recorded one), unless forced.
   Result<std::vector<std::filesystem::path>> promote(const Variant& variant, bool force = false);

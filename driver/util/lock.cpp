@@ -53,9 +53,7 @@ bool is_still_at(int descriptor, const fs::path& file) {
          locked.st_dev == named.st_dev;
 }
 
-// Opens and locks. An empty descriptor: somebody else holds it and `wait` is false.
-Result<Descriptor> open_and_lock(const fs::path& file, bool wait,
-                                 const std::function<void(const std::string&)>& waiting,
+Result<Descriptor> open_and_lock(const fs::path& file, const std::function<void(const std::string&)>& waiting,
                                  const std::function<bool()>& give_up) {
   bool told = false;
   while (true) {
@@ -64,7 +62,6 @@ Result<Descriptor> open_and_lock(const fs::path& file, bool wait,
     if (::flock(descriptor.get(), LOCK_EX | LOCK_NB) != 0) {
       if (errno == EINTR) continue;
       if (errno != EWOULDBLOCK) return lock_failure(file, errno);
-      if (!wait) return Descriptor();
       if (waiting && !std::exchange(told, true)) waiting(holder_line(descriptor.get()));
       if (give_up) {
         if (give_up()) return failure("gave up waiting for '" + file.string() + "'");
@@ -82,18 +79,10 @@ Result<Descriptor> open_and_lock(const fs::path& file, bool wait,
 Result<FileLock> FileLock::acquire(const fs::path& file, const std::string& what,
                                    const std::function<void(const std::string& holder)>& waiting,
                                    const std::function<bool()>& give_up) {
-  auto descriptor = open_and_lock(file, true, waiting, give_up);
+  auto descriptor = open_and_lock(file, waiting, give_up);
   if (!descriptor) return std::unexpected(descriptor.error());
   write_holder(descriptor->get(), what);
   return FileLock(descriptor->release());
-}
-
-Result<std::optional<FileLock>> FileLock::try_acquire(const fs::path& file, const std::string& what) {
-  auto descriptor = open_and_lock(file, false, {}, {});
-  if (!descriptor) return std::unexpected(descriptor.error());
-  if (!*descriptor) return std::optional<FileLock>();
-  write_holder(descriptor->get(), what);
-  return std::optional<FileLock>(FileLock(descriptor->release()));
 }
 
 FileLock::FileLock(FileLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}

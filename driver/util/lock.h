@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <functional>
-#include <optional>
 #include <string>
 
 #include "values/error.h"
@@ -19,8 +18,6 @@ class FileLock {
   static Result<FileLock> acquire(const std::filesystem::path& file, const std::string& what,
                                   const std::function<void(const std::string& holder)>& waiting = {},
                                   const std::function<bool()>& give_up = {});
-  // Nothing if somebody else holds it.
-  static Result<std::optional<FileLock>> try_acquire(const std::filesystem::path& file, const std::string& what);
 
   FileLock(FileLock&& other) noexcept;
   FileLock& operator=(FileLock&& other) noexcept;

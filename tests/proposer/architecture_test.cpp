@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proposer/architecture.h"
 
+#include <map>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,17 +33,18 @@ constexpr Documented kDocumented[] = {
 TEST(Architecture, has_the_documented_limits) {
   for (const Documented& known : kDocumented) {
     SCOPED_TRACE(known.architecture);
-    const ArchitectureFacts found = facts(known.architecture);
-    EXPECT_EQ(found.number("blocks per multiprocessor"), known.blocks);
-    EXPECT_EQ(found.number("warps per multiprocessor"), known.warps);
-    EXPECT_EQ(found.number("threads per multiprocessor"), 32 * known.warps);
-    EXPECT_EQ(found.number("shared memory per multiprocessor"), known.shared_multiprocessor);
-    EXPECT_EQ(found.number("shared memory per block"), known.shared_block);
-    EXPECT_EQ(found.number("L1 cache and shared memory together"), known.unified);
-    EXPECT_EQ(found.number("registers per multiprocessor"), 65536);
-    EXPECT_EQ(found.number("registers per thread"), 255);
-    EXPECT_EQ(found.number("threads per block"), 1024);
-    EXPECT_EQ(found.number("shared memory banks"), 32);
+    std::map<std::string, double> numbers;
+    for (const auto& number : facts(known.architecture).numbers) numbers[number.name] = number.value;
+    EXPECT_EQ(numbers.at("blocks per multiprocessor"), known.blocks);
+    EXPECT_EQ(numbers.at("warps per multiprocessor"), known.warps);
+    EXPECT_EQ(numbers.at("threads per multiprocessor"), 32 * known.warps);
+    EXPECT_EQ(numbers.at("shared memory per multiprocessor"), known.shared_multiprocessor);
+    EXPECT_EQ(numbers.at("shared memory per block"), known.shared_block);
+    EXPECT_EQ(numbers.at("L1 cache and shared memory together"), known.unified);
+    EXPECT_EQ(numbers.at("registers per multiprocessor"), 65536);
+    EXPECT_EQ(numbers.at("registers per thread"), 255);
+    EXPECT_EQ(numbers.at("threads per block"), 1024);
+    EXPECT_EQ(numbers.at("shared memory banks"), 32);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "runner/device_program.h"
 #include "runner/on_gpu.h"
 #include "runner/sanitizer.h"
 
@@ -317,9 +318,7 @@ TEST_F(Gpu, a_case_that_does_not_fit_into_the_device_is_refused_with_the_numbers
 }
 
 TEST_F(Gpu, the_devices_state_comes_with_each_sample) {
-  const auto before = device_state(kernel_runner(), options_.device.uuid);
-  if (!before) GTEST_SKIP() << before.error().message;
-  EXPECT_GT(before->clock_mhz, 0);
+  if (folder_of_library("libnvidia-ml.so.1").empty()) GTEST_SKIP() << "the driver came without NVML";
   const auto session = launcher();
   ASSERT_TRUE(session);
   ASSERT_THAT(done(session->prepare(0, call_inputs(1000, kScale), {})), IsOk());

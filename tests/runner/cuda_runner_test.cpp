@@ -412,9 +412,6 @@ TEST(CudaProbe, tells_why_there_is_no_device_and_what_to_do) {
   ASSERT_FALSE(devices);
   EXPECT_THAT(devices.error().message, HasSubstr("libcuda.so.1"));
   EXPECT_THAT(devices.error().fix, HasSubstr("install the NVIDIA driver"));
-  const auto state = device_state(kernel_runner(), "GPU-0");
-  ASSERT_FALSE(state);
-  EXPECT_THAT(state.error().message, HasSubstr("libnvidia-ml.so.1"));
 }
 
 TEST(CudaProbe, a_runner_without_a_driver_says_so_instead_of_blaming_the_candidate) {

@@ -8,6 +8,7 @@
 
 #include "store/repository_fixture.h"
 #include "store/variant_name.h"
+#include "util/hash.h"
 
 namespace kagent::store {
 namespace {
@@ -87,15 +88,16 @@ TEST_F(VariantRaceTest, leaves_a_whole_repository_when_a_writer_is_killed_anywhe
 
 TEST_F(VariantRaceTest, waits_for_the_lock_of_another_git_process_and_says_which_is_left) {
   VariantStore store = open();
-  const std::string branch = add(store, example());
-  git("pack-refs --all");
-  write(root / ".git/packed-refs.lock", "");
-  auto removed = store.remove(branch);
-  ASSERT_FALSE(removed);
-  EXPECT_THAT(removed.error().message, HasSubstr(branch));
-  EXPECT_THAT(removed.error().message, HasSubstr("lock"));
-  std::filesystem::remove(root / ".git/packed-refs.lock");
-  EXPECT_TRUE(store.remove(branch));
+  const NewVariant variant = example();
+  const std::string branch = VariantName{"softmax", "x86-64-v3", 1, util::sha256(variant.source).substr(0, 8)}.branch();
+  const auto lock = root / ".git/refs/heads" / (branch + ".lock");
+  write(lock, "");
+  const auto held_up = store.add(variant);
+  ASSERT_FALSE(held_up);
+  EXPECT_THAT(held_up.error().message, HasSubstr(branch));
+  EXPECT_THAT(held_up.error().fix, HasSubstr(".lock"));
+  std::filesystem::remove(lock);
+  EXPECT_EQ(add(store, variant), branch);
 }
 
 }  // namespace

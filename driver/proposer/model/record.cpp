@@ -209,11 +209,6 @@ Result<std::vector<Exchange>> read_exchanges(const fs::path& folder, NoExchanges
 ExchangeLog::ExchangeLog(std::function<fs::path()> folder, std::vector<std::shared_ptr<const Secret>> keys)
     : folder_(std::move(folder)), keys_(std::move(keys)) {}
 
-void ExchangeLog::count_from(int number) {
-  const std::lock_guard lock(mutex_);
-  last_ = std::max(last_, number);
-}
-
 void ExchangeLog::write(Exchange exchange) {
   const std::lock_guard lock(mutex_);
   exchange.number = ++last_;

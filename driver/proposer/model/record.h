@@ -41,8 +41,6 @@ class ExchangeLog {
  public:
   // `folder`: where the next one goes; made if it is missing. An empty path: nowhere.
   ExchangeLog(std::function<std::filesystem::path()> folder, std::vector<std::shared_ptr<const Secret>> keys);
-  // A run that goes on numbers on.
-  void count_from(int number);
   void write(Exchange exchange);
   // Of the first record that could not be written; empty while all could.
   std::string trouble() const;

@@ -40,7 +40,7 @@ std::vector<const char*> pointers(const std::vector<std::string>& names) {
   return result;
 }
 
-// The host's half: knows the chip's metrics, and which passes they take.
+// The host's half: knows the chip's metrics, and what has to be collected for them.
 class Host {
  public:
   Host(Calls& calls, const std::string& chip, const std::uint8_t* availability) : calls_(calls) {
@@ -90,14 +90,6 @@ class Host {
     get.pConfigImage = image.data();
     KAGENT_CALL(calls_, cuptiProfilerHostGetConfigImage, get);
     return image;
-  }
-
-  std::size_t passes(std::vector<std::uint8_t>& config) {
-    auto parameters = KAGENT_PARAMETERS(CUpti_Profiler_Host_GetNumOfPasses_Params);
-    parameters.configImageSize = config.size();
-    parameters.pConfigImage = config.data();
-    KAGENT_CALL(calls_, cuptiProfilerHostGetNumOfPasses, parameters);
-    return parameters.numOfPasses;
   }
 
   std::map<std::string, double> evaluate(const std::vector<std::uint8_t>& data, std::size_t range,
@@ -234,23 +226,6 @@ class Profiling {
 };
 
 }  // namespace
-
-CounterPlan plan_counters(const std::string& chip, const std::vector<std::string>& metrics) {
-  CounterPlan plan;
-  plan.problem = cupti().problem;
-  if (!plan.problem.empty()) return plan;
-  Calls calls;
-  {
-    Host host(calls, chip, nullptr);
-    plan.supported = host.supported(metrics);
-    if (calls.problem().empty() && !plan.supported.empty()) {
-      auto config = host.configure(plan.supported);
-      plan.passes = host.passes(config);
-    }
-  }
-  plan.problem = calls.problem();
-  return plan;
-}
 
 CounterReadings read_counters(CUcontext context, const std::vector<std::string>& metrics,
                               const std::function<void()>& call) {

@@ -14,14 +14,6 @@ namespace kagent::runner::cuda {
 // Hardware counters through CUPTI's range profiler, which is loaded when it is first asked for: a machine without it
 // only gets no counters. Metrics have CUPTI's own names.
 
-// How metrics would be collected on a chip ("GH100"). Needs neither a device nor a driver.
-struct CounterPlan {
-  std::vector<std::string> supported;  // of those that were asked for, in their order
-  std::size_t passes = 0;              // how often each kernel would be replayed for them
-  std::string problem;                 // why there is no plan; empty if there is one
-};
-CounterPlan plan_counters(const std::string& chip, const std::vector<std::string>& metrics);
-
 struct CounterReadings {
   std::vector<std::map<std::string, double>> kernels;  // each kernel of the call, in the order of launching
   std::string problem;                                 // why there are none; empty if there are some

@@ -25,7 +25,6 @@ struct Cupti {
   use(cuptiProfilerHostConfigAddMetrics);            \
   use(cuptiProfilerHostGetConfigImageSize);          \
   use(cuptiProfilerHostGetConfigImage);              \
-  use(cuptiProfilerHostGetNumOfPasses);              \
   use(cuptiProfilerHostEvaluateToGpuValues);         \
   use(cuptiRangeProfilerEnable);                     \
   use(cuptiRangeProfilerDisable);                    \

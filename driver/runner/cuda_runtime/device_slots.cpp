@@ -126,10 +126,6 @@ std::uint64_t needed_bytes(const Block* blocks, std::uint32_t count) {
 
 }  // namespace
 
-std::uint64_t held_bytes() {
-  return held;
-}
-
 bool lay_out(Slot& slot, const Block* blocks, std::uint32_t count, std::uint64_t seed, protocol::Reply& reply) {
   release(slot);
   reply.needed_bytes = needed_bytes(blocks, count);

@@ -49,7 +49,4 @@ std::uint64_t fingerprint_of_outputs(const Slot& slot, std::uint64_t nonce);
 void store(const Slot& slot, const protocol::Piece& piece);
 void load(const Slot& slot, const protocol::Piece& piece);
 
-// Device memory that the runtime holds for buffers.
-std::uint64_t held_bytes();
-
 }  // namespace kagent::runner::cuda

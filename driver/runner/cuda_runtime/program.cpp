@@ -118,19 +118,6 @@ int print_ceilings() {
   return 0;
 }
 
-int print_state(const char* uuid) {
-  Line why;
-  Nvml nvml;
-  if (!nvml.open(uuid, why)) return print_error(-1, why.text());
-  const protocol::StateReply state = nvml.state();
-  std::printf(
-      "{\"clock_mhz\": %u, \"memory_clock_mhz\": %u, \"throttle_reasons\": %llu, \"temperature_celsius\": %u, "
-      "\"power_milliwatts\": %u, \"compute_processes\": %u}\n",
-      state.clock_mhz, state.memory_clock_mhz, static_cast<unsigned long long>(state.throttle_reasons),
-      state.temperature_celsius, state.power_milliwatts, state.compute_processes);
-  return 0;
-}
-
 // A StateReply for each byte that comes, until the other end closes.
 int watch(const char* uuid) {
   Line why;
@@ -157,10 +144,9 @@ int main(int count, char** words) {
   if (count == 1) serve_requests();
   if (count == 2 && std::strcmp(words[1], "--devices") == 0) return print_devices();
   if (count == 2 && std::strcmp(words[1], "--ceilings") == 0) return print_ceilings();
-  if (count == 3 && std::strcmp(words[1], "--state") == 0) return print_state(words[2]);
   if (count == 3 && std::strcmp(words[1], "--watch") == 0) return watch(words[2]);
   std::fprintf(stderr,
-               "usage: %s --devices | --ceilings | --state UUID | --watch UUID\n"
+               "usage: %s --devices | --ceilings | --watch UUID\n"
                "without arguments it is started by kagent alone, which talks to it\n",
                words[0]);
   return 2;

@@ -169,13 +169,6 @@ TEST(Record, another_role_and_an_exhausted_record_are_errors) {
   EXPECT_THAT(replay->next("draft", test_request()).error().message, HasSubstr("ends after 1"));
 }
 
-TEST(Record, a_run_that_goes_on_numbers_on) {
-  RecordedRun run({answered("one")});
-  run.log->count_from(41);
-  run.ask("draft", test_request());
-  EXPECT_TRUE(fs::exists(run.next / "exchange-042.json"));
-}
-
 TEST(Record, records_of_two_runs_and_broken_ones_are_refused_with_their_name) {
   RecordedRun run({answered("one")});
   run.ask("draft", test_request());
