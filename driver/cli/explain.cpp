@@ -91,7 +91,7 @@ nlohmann::ordered_json to_json(const Explanation& explanation) {
     root["considered"].push_back({{"reference", one.reference}, {"taken", one.taken}, {"reason", one.reason}});
   if (explanation.conclusion)
     root["tuned"] = {{"finished", explanation.conclusion->finished},
-                     {"improved", explanation.conclusion->improved},
+                     {"improved", explanation.conclusion->improved()},
                      {"trials", explanation.conclusion->trials},
                      {"reason", explanation.conclusion->reason}};
   if (const std::string said = sanitizer_said(*explanation.choice); !said.empty()) root["sanitizer"] = said;
@@ -115,7 +115,7 @@ void print(const Explanation& explanation) {
     fmt::print("    {} {}: {}\n", one.taken ? "*" : "-", util::clean(one.reference), util::clean(one.reason));
   if (explanation.conclusion)
     fmt::print("  tuned     {}: {}; {} trials, ended since {}\n", explanation.conclusion->finished,
-               explanation.conclusion->improved ? "improved" : "no improvement", explanation.conclusion->trials,
+               explanation.conclusion->improved() ? "improved" : "no improvement", explanation.conclusion->trials,
                util::clean(explanation.conclusion->reason));
   else
     fmt::print("  tuned     not for these inputs\n");

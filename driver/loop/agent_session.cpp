@@ -377,16 +377,13 @@ TuningResult AgentSession::finish() {
   record_->finished = util::utc_now();
   // Where nothing was submitted there is no result to remember.
   if (improved || record_->rounds_done > 0) {
-    store::Conclusion conclusion;
-    conclusion.kernel = record_->kernel;
-    conclusion.architecture = record_->architecture;
-    conclusion.key = record_->key;
-    conclusion.improved = improved;
-    if (improved) conclusion.variant = record_->accepted.back();
-    conclusion.reason = result.reason;
-    conclusion.trials = static_cast<int>(history_.size());
-    conclusion.finished = record_->finished;
-    require(trials.conclude(conclusion));
+    require(trials.conclude({.kernel = record_->kernel,
+                             .architecture = record_->architecture,
+                             .key = record_->key,
+                             .variant = improved ? record_->accepted.back() : "",
+                             .reason = result.reason,
+                             .trials = static_cast<int>(history_.size()),
+                             .finished = record_->finished}));
     require(variants_.touch_stamp());
   }
   save();

@@ -229,16 +229,13 @@ class Run {
     if (result_.interrupted) {
       result_.reason = "interrupted; the next run goes on from here";
     } else if (!too_short || result_.variant) {
-      store::Conclusion conclusion;
-      conclusion.kernel = kernel_;
-      conclusion.architecture = run_.context.architecture;
-      conclusion.key = key_;
-      conclusion.improved = result_.variant.has_value();
-      if (result_.variant) conclusion.variant = result_.variant->reference;
-      conclusion.reason = result_.reason;
-      conclusion.trials = static_cast<int>(history_->trials().size());
-      conclusion.finished = util::utc_now();
-      require(run_.trials.conclude(conclusion));
+      require(run_.trials.conclude({.kernel = kernel_,
+                                    .architecture = run_.context.architecture,
+                                    .key = key_,
+                                    .variant = result_.variant ? result_.variant->reference : "",
+                                    .reason = result_.reason,
+                                    .trials = static_cast<int>(history_->trials().size()),
+                                    .finished = util::utc_now()}));
       if (!replays()) require(run_.variants.touch_stamp());
     }
     result_.answers = state_.answers;

@@ -167,7 +167,7 @@ Result<void> TrialStore::conclude(const Conclusion& conclusion) {
     SQLite::Statement row(database,
                           "INSERT OR REPLACE INTO conclusions (kernel, architecture, key, improved, variant, reason, "
                           "trials, finished) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
-    SQLite::bind(row, conclusion.kernel, conclusion.architecture, conclusion.key, conclusion.improved ? 1 : 0,
+    SQLite::bind(row, conclusion.kernel, conclusion.architecture, conclusion.key, conclusion.improved() ? 1 : 0,
                  conclusion.variant, conclusion.reason, conclusion.trials, conclusion.finished);
     row.exec();
   });
@@ -177,18 +177,17 @@ Result<std::optional<Conclusion>> TrialStore::conclusion(const std::string& kern
                                                          const std::string& key) const {
   return implementation_->database.guarded([&](SQLite::Database& database) -> std::optional<Conclusion> {
     SQLite::Statement row(database,
-                          "SELECT improved, variant, reason, trials, finished FROM conclusions "
+                          "SELECT variant, reason, trials, finished FROM conclusions "
                           "WHERE kernel = ? AND architecture = ? AND key = ?");
     SQLite::bind(row, kernel, architecture, key);
     if (!row.executeStep()) return std::nullopt;
     return Conclusion{.kernel = kernel,
                       .architecture = architecture,
                       .key = key,
-                      .improved = row.getColumn(0).getInt() != 0,
-                      .variant = row.getColumn(1).getString(),
-                      .reason = row.getColumn(2).getString(),
-                      .trials = row.getColumn(3).getInt(),
-                      .finished = row.getColumn(4).getString()};
+                      .variant = row.getColumn(0).getString(),
+                      .reason = row.getColumn(1).getString(),
+                      .trials = row.getColumn(2).getInt(),
+                      .finished = row.getColumn(3).getString()};
   });
 }
 

@@ -16,11 +16,12 @@ namespace kagent::store {
 // again.
 struct Conclusion {
   std::string kernel, architecture, key;
-  bool improved = false;
-  std::string variant;  // the branch, if improved
+  std::string variant;  // the branch; empty: no improvement
   std::string reason;   // "every point of the space was tried", "rounds used", "time budget used", ...
   int trials = 0;
   std::string finished;  // UTC, ISO 8601
+
+  bool improved() const { return !variant.empty(); }
 };
 
 // Trials and conclusions in SQLite (WAL), one file for a repository. Safe for several processes at once: every call is

@@ -193,7 +193,7 @@ TEST_F(AgentSessionTest, ends_by_itself_and_says_why) {
   auto trials = require(store::TrialStore::open(step.options.bench.state_folder / "trials.sqlite"));
   const auto conclusion = require(trials.conclusion("scale", step.context.architecture, step.context.key.hash()));
   ASSERT_TRUE(conclusion);
-  EXPECT_FALSE(conclusion->improved);
+  EXPECT_FALSE(conclusion->improved());
 }
 
 TEST_F(AgentSessionTest, without_a_submission_leaves_no_result_to_remember) {

@@ -221,11 +221,11 @@ TEST_F(TrialStoreTest, lists_recent_trials_newest_first) {
 TEST_F(TrialStoreTest, remembers_the_latest_conclusion) {
   TrialStore store = open();
   EXPECT_FALSE(*store.conclusion("softmax", "x86-64-v3", "key"));
-  ASSERT_TRUE(store.conclude({"softmax", "x86-64-v3", "key", false, "", "rounds used", 7, "2026-01-31T12:00:00Z"}));
-  ASSERT_TRUE(store.conclude({"softmax", "x86-64-v3", "key", true, "kagent/x", "rounds used", 9, "later"}));
+  ASSERT_TRUE(store.conclude({"softmax", "x86-64-v3", "key", "", "rounds used", 7, "2026-01-31T12:00:00Z"}));
+  ASSERT_TRUE(store.conclude({"softmax", "x86-64-v3", "key", "kagent/x", "rounds used", 9, "later"}));
   auto conclusion = open().conclusion("softmax", "x86-64-v3", "key");
   ASSERT_TRUE(conclusion && *conclusion);
-  EXPECT_TRUE((*conclusion)->improved);
+  EXPECT_TRUE((*conclusion)->improved());
   EXPECT_EQ((*conclusion)->trials, 9);
 }
 
