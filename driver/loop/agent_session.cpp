@@ -226,6 +226,7 @@ Brief AgentSession::facts_about(ParentSource parent, std::optional<ParentSource>
   input.state_folder = options_.bench.state_folder;
   input.round = record_->rounds_done + 1;
   input.rounds = record_->limits.rounds;
+  input.bottlenecks = analyse_parent(input, parent.hash);
   return build_brief(input, std::move(parent), std::move(second));
 }
 

@@ -26,8 +26,8 @@ std::vector<Evaluated> BatchRunner::run(std::vector<Candidate> candidates) {
   run_.progress.on_event(counts_);
   std::vector<std::string> hashes;
   for (const Candidate& candidate : candidates) hashes.push_back(candidate_hash(candidate, run_.context.request));
-  std::vector<Evaluated> evaluated = run_.course.replays() ? recorded(candidates, hashes) : tried(candidates);
-  run_.course.note_batch(hashes, evaluated);
+  std::vector<Evaluated> evaluated = run_.course.batch(hashes, [&] { return tried(candidates); });
+  if (run_.course.replays()) complete_recorded(evaluated, candidates, hashes);
   for (Evaluated& one : evaluated) {
     one.trial.reflection = reflect(one.trial, history_.ratio_before(one.trial.candidate));
     require(history_.add(one));
@@ -61,11 +61,10 @@ std::vector<Evaluated> BatchRunner::tried(const std::vector<Candidate>& candidat
   return evaluated;
 }
 
-// What was found out of the same candidates by the run that is replayed.
-std::vector<Evaluated> BatchRunner::recorded(const std::vector<Candidate>& candidates,
-                                             const std::vector<std::string>& hashes) {
-  std::vector<Evaluated> evaluated = run_.course.take_batch(hashes);
-  for (Evaluated& one : evaluated) {
+// With the candidates, which the record leaves out, and counted as they were then.
+void BatchRunner::complete_recorded(std::vector<Evaluated>& recorded, const std::vector<Candidate>& candidates,
+                                    const std::vector<std::string>& hashes) {
+  for (Evaluated& one : recorded) {
     const auto at = std::ranges::find(hashes, one.trial.candidate_hash);
     if (at == hashes.end())
       throw Departure("the record has a result of " + one.trial.candidate_hash.substr(0, 12) +
@@ -77,7 +76,6 @@ std::vector<Evaluated> BatchRunner::recorded(const std::vector<Candidate>& candi
     count(one);
     if (one.trial.score) counts_.best_ratio = std::min(counts_.best_ratio, *one.trial.score);
   }
-  return evaluated;
 }
 
 std::vector<Evaluated> BatchRunner::tune_own(const Evaluated& written, int width) {

@@ -28,7 +28,8 @@ class BatchRunner {
 
  private:
   std::vector<Evaluated> tried(const std::vector<Candidate>& candidates);
-  std::vector<Evaluated> recorded(const std::vector<Candidate>& candidates, const std::vector<std::string>& hashes);
+  void complete_recorded(std::vector<Evaluated>& recorded, const std::vector<Candidate>& candidates,
+                         const std::vector<std::string>& hashes);
   void count(const Evaluated& one);
   std::vector<Evaluated> compiled_and_verified(const std::vector<Candidate>& candidates);
   void race_verified(std::vector<Evaluated>& evaluated);

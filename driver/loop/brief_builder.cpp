@@ -56,7 +56,22 @@ std::string with_caches(const std::string& device, Language language, const std:
   return caches.empty() ? device : device + ", caches: " + caches;
 }
 
+// How a parent raced; as the baseline did, where that is not on record.
+const std::vector<CaseTimes>& times_of(const BriefInput& input, const std::string& hash) {
+  const Trial* trial = find(input.history, hash);
+  return trial && !trial->cases.empty() ? trial->cases : input.baseline_times;
+}
+
 }  // namespace
+
+std::vector<Bottleneck> analyse_parent(const BriefInput& input, const std::string& hash) {
+  const build_step::KernelContext& context = input.context;
+  auto bottlenecks =
+      analyse({context.spec, context.request.language, input.parent_binary, times_of(input, hash), input.state_folder,
+               input.device, context.command.compiler,
+               store::profile_file(input.state_folder, context.request.kernel, context.architecture, hash)});
+  return bottlenecks ? std::move(*bottlenecks) : std::vector<Bottleneck>{};
+}
 
 Brief build_brief(const BriefInput& input, ParentSource parent, std::optional<ParentSource> second) {
   const build_step::KernelContext& context = input.context;
@@ -66,20 +81,10 @@ Brief build_brief(const BriefInput& input, ParentSource parent, std::optional<Pa
   brief.flags = input.flags;
   brief.round = input.round;
   brief.rounds = input.rounds;
-  const Trial* trial = find(input.history, parent.hash);
-  const std::vector<CaseTimes>& times = trial && !trial->cases.empty() ? trial->cases : input.baseline_times;
   brief.device = with_caches(input.device, brief.language,
                              store::profile_file(input.state_folder, context.request.kernel, context.architecture, ""));
-  if (input.bottlenecks) {
-    brief.bottlenecks = *input.bottlenecks;
-  } else {
-    const auto profile =
-        store::profile_file(input.state_folder, context.request.kernel, context.architecture, parent.hash);
-    auto bottlenecks = analyse({context.spec, context.request.language, input.parent_binary, times, input.state_folder,
-                                input.device, context.command.compiler, profile});
-    if (bottlenecks) brief.bottlenecks = std::move(*bottlenecks);
-  }
-  brief.roofline_share = roofline_share(brief.bottlenecks, times);
+  brief.bottlenecks = input.bottlenecks;
+  brief.roofline_share = roofline_share(brief.bottlenecks, times_of(input, parent.hash));
   brief.cases = best_of(input);
   brief.lessons = relevant_lessons(input.lessons, context.architecture, features_of(context.spec),
                                    pattern_of(brief.bottlenecks), input.history, kMostLessons);

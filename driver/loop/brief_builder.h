@@ -24,8 +24,12 @@ struct BriefInput {
   std::vector<Lesson> lessons = {};            // all that the project has, newest first
   std::filesystem::path state_folder = {};
   int round = 1, rounds = 1;
-  std::optional<std::vector<Bottleneck>> bottlenecks = {};  // of the parent, where they are known already
+  std::vector<Bottleneck> bottlenecks = {};  // of the parent: from analyse_parent(), now or when a run was recorded
 };
+
+// What limits the candidate of this hash, one Bottleneck for each of its timed cases; none where it cannot be found
+// out.
+std::vector<Bottleneck> analyse_parent(const BriefInput& input, const std::string& hash);
 
 // Everything that a proposer that writes code is told when it is to change `parent`. A part that cannot be found out is
 // left out.

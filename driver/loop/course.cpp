@@ -119,16 +119,18 @@ bool Course::takes_meanwhile() {
   return true;
 }
 
-void Course::note_incumbent(const IncumbentFound& found) {
+IncumbentFound Course::incumbent(const std::function<IncumbentFound()>& find) {
+  if (replaying_) return read_incumbent(next("incumbent", "the choice of the incumbent"));
+  const IncumbentFound found = find();
   write(course_line(found));
+  return found;
 }
 
-IncumbentFound Course::take_incumbent() {
-  return read_incumbent(next("incumbent", "the choice of the incumbent"));
-}
-
-void Course::note_analysis(const std::string& parent, const AnalysisFound& found) {
+AnalysisFound Course::analysis(const std::string& parent, const std::function<AnalysisFound()>& find) {
+  if (replaying_) return take_analysis(parent);
+  AnalysisFound found = find();
   if (file_) write(course_line(parent, found));
+  return found;
 }
 
 AnalysisFound Course::take_analysis(const std::string& parent) {
@@ -141,8 +143,12 @@ AnalysisFound Course::take_analysis(const std::string& parent) {
   return found;
 }
 
-void Course::note_batch(const std::vector<std::string>& asked, const std::vector<Evaluated>& found) {
+std::vector<Evaluated> Course::batch(const std::vector<std::string>& asked,
+                                     const std::function<std::vector<Evaluated>()>& find) {
+  if (replaying_) return take_batch(asked);
+  std::vector<Evaluated> found = find();
   if (file_) write(course_line(asked, found));
+  return found;
 }
 
 std::vector<Evaluated> Course::take_batch(const std::vector<std::string>& asked) {
@@ -152,8 +158,11 @@ std::vector<Evaluated> Course::take_batch(const std::vector<std::string>& asked)
   return found;
 }
 
-void Course::note_judged(const std::string& candidate, const JudgedFinalist& judged) {
-  if (file_) write(course_line(candidate, judged));
+JudgedFinalist Course::judged(const std::string& candidate, const std::function<JudgedFinalist()>& find) {
+  if (replaying_) return take_judged(candidate);
+  JudgedFinalist found = find();
+  if (file_ && !found.interrupted) write(course_line(candidate, found));
+  return found;
 }
 
 JudgedFinalist Course::take_judged(const std::string& candidate) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,8 +35,7 @@ class RecordEnds : public UserError {
 // "course.jsonl" beside its exchanges with models. With what it began with, a run is a function of the two: one that
 // takes them from the record, and compiles and measures nothing, decides the same again, or ends with a Departure.
 //
-// Each of the functions below writes what is given to it, or takes what the record says; where neither is done, it does
-// nothing. Not for use by several threads.
+// Not for use by several threads.
 class Course {
  public:
   // Begins a record in a folder. What cannot be written costs the record and nothing else: see trouble().
@@ -52,18 +52,18 @@ class Course {
   // Why there is no record, or only a part of one; empty while there is.
   const std::string& trouble() const { return trouble_; }
 
+  // What `find` finds out, which is written down where there is a record; in a replay what the record says instead.
+  IncumbentFound incumbent(const std::function<IncumbentFound()>& find);
+  AnalysisFound analysis(const std::string& parent, const std::function<AnalysisFound()>& find);
+  // Of a replay without the candidates themselves.
+  std::vector<Evaluated> batch(const std::vector<std::string>& asked,
+                               const std::function<std::vector<Evaluated>()>& find);
+  JudgedFinalist judged(const std::string& candidate, const std::function<JudgedFinalist()>& find);
   // Seconds of the run at a point where they decide something.
   double elapsed_s(const Budget& budget);
+  // That the search measures a batch while an answer is waited for; and whether it did, in a replay.
   void note_meanwhile();
   bool takes_meanwhile();
-  void note_incumbent(const IncumbentFound& found);
-  IncumbentFound take_incumbent();
-  void note_analysis(const std::string& parent, const AnalysisFound& found);
-  AnalysisFound take_analysis(const std::string& parent);
-  void note_batch(const std::vector<std::string>& asked, const std::vector<Evaluated>& found);
-  std::vector<Evaluated> take_batch(const std::vector<std::string>& asked);
-  void note_judged(const std::string& candidate, const JudgedFinalist& judged);
-  JudgedFinalist take_judged(const std::string& candidate);
   // A replay has to end as its run did.
   void end(const CourseEnd& end);
 
@@ -72,6 +72,9 @@ class Course {
     std::string kind, line;
   };
   void write(const std::string& line);
+  AnalysisFound take_analysis(const std::string& parent);
+  std::vector<Evaluated> take_batch(const std::vector<std::string>& asked);
+  JudgedFinalist take_judged(const std::string& candidate);
   const std::string& next(const std::string& kind, const std::string& what);
   [[noreturn]] void depart(const std::string& what, const std::string& fix = {}) const;
 

@@ -44,13 +44,9 @@ Finalists::Finalists(const RunScope& run, Workbench* bench, History& history)
   // What is accepted already would be judged against itself.
   for (const Trial& trial : history.trials())
     if (trial.detail.starts_with(kAcceptedAs)) judged_.insert(trial.candidate_hash);
-  if (run.course.replays()) {
-    take_recorded_incumbent();
-    return;
-  }
-  choose_incumbent();
-  run.course.note_incumbent({incumbent_.variant ? incumbent_.variant->reference : "", incumbent_ratio_});
-  if (bench->platform().gpu) bench->ceilings();  // while the device is at hand: a later step may have to do without it
+  incumbent_ratio_ = run.course.incumbent([this] { return choose_incumbent(); }).ratio;
+  // While the device is at hand: a later step may have to do without it.
+  if (bench && bench->platform().gpu) bench->ceilings();
 }
 
 void Finalists::look_at_incumbent() const {
@@ -59,18 +55,10 @@ void Finalists::look_at_incumbent() const {
   if (incumbent_.variant) profile(*bench_, incumbent_);
 }
 
-void Finalists::take_recorded_incumbent() {
-  const IncumbentFound found = run_.course.take_incumbent();
-  incumbent_ratio_ = found.ratio;
-  if (found.reference.empty()) return;
-  incumbent_.variant.emplace();
-  incumbent_.variant->reference = found.reference;
-}
-
-void Finalists::choose_incumbent() {
+IncumbentFound Finalists::choose_incumbent() {
   incumbent_ = Incumbent{bench_->built_baseline(), std::nullopt};
   Choice choice = selection::choose(require(build_step::selection_inputs(run_.context, run_.variants)));
-  if (!choice.variant) return;
+  if (!choice.variant) return {};
   run_.progress.on_event(Preparing{"checking " + choice.variant->reference});
   CompileResult compiled = require(bench_->compile_as_built(as_candidate(*choice.variant)));
   Outcome outcome = compiled.outcome;
@@ -83,19 +71,18 @@ void Finalists::choose_incumbent() {
   if (outcome != Outcome::ok) {
     run_.progress.on_event(Warning{fmt::format("{} fails here ({}): {}; the baseline is the incumbent",
                                                choice.variant->reference, name(outcome), detail)});
-    return;
+    return {};
   }
   incumbent_ = Incumbent{compiled.binary, std::move(choice.variant)};
   // What raced in device code alone is compared with how it raced: the build's compiler may make another program.
   if (run_.context.spec.style == Style::kernel)
-    if (const auto ratio = raced_as_candidate(history_.trials(), incumbent_.variant->reference)) {
-      incumbent_ratio_ = *ratio;
-      return;
-    }
+    if (const auto ratio = raced_as_candidate(history_.trials(), incumbent_.variant->reference))
+      return {incumbent_.variant->reference, *ratio};
   // So that the threshold for finalists is known before anything else is measured.
   auto raced = require(race(bench_->runner(), bench_->built_spec(), bench_->built_baseline(), {incumbent_.binary},
                             measuring(run_, *bench_)));
-  if (raced.front().outcome == Outcome::ok && raced.front().samples > 0) incumbent_ratio_ = raced.front().ratio;
+  const bool is_measured = raced.front().outcome == Outcome::ok && raced.front().samples > 0;
+  return {incumbent_.variant->reference, is_measured ? raced.front().ratio : 1};
 }
 
 void Finalists::judge_best(double share, int most) {
@@ -116,9 +103,8 @@ bool Finalists::judge(const Trial& trial) {
   const double raced = trial.score.value_or(1);
   judged_.insert(hash);
   judged_here_ = true;
-  JudgedFinalist judged = run_.course.replays() ? run_.course.take_judged(hash) : judged_now(trial);
+  JudgedFinalist judged = run_.course.judged(hash, [&] { return judged_now(trial); });
   if (judged.interrupted) return true;
-  run_.course.note_judged(hash, judged);
   require(history_.conclude(hash, judged.outcome, judged.detail));
   if (!judged.variant) return false;
   const Evidence& evidence = judged.variant->evidence;

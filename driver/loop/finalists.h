@@ -33,8 +33,7 @@ class Finalists {
   std::optional<double> roofline_share() const { return roofline_share_; }
 
  private:
-  void choose_incumbent();
-  void take_recorded_incumbent();
+  IncumbentFound choose_incumbent();
   bool judge(const Trial& trial);
   JudgedFinalist judged_now(const Trial& trial);
   Evaluated rebuilt(const Trial& trial);
@@ -42,7 +41,7 @@ class Finalists {
   const RunScope& run_;
   Workbench* bench_;
   History& history_;
-  Incumbent incumbent_;
+  Incumbent incumbent_;         // not of a replay
   double incumbent_ratio_ = 1;  // of its time over the baseline's, as far as measured
   std::optional<Variant> accepted_;
   std::optional<double> roofline_share_;

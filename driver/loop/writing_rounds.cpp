@@ -12,7 +12,6 @@
 #include <fmt/core.h>
 
 #include "build_step/header_list.h"
-#include "loop/brief_builder.h"
 #include "loop/experience.h"
 #include "loop/measurement.h"
 #include "loop/numeric.h"
@@ -108,37 +107,33 @@ std::optional<std::string> WritingRounds::reason_to_skip(const RunState& state) 
 }
 
 Brief WritingRounds::brief(int number, ParentSource parent, std::optional<ParentSource> second) {
-  const std::string hash = parent.hash;
   BriefInput input{.context = run_.context, .history = history_.trials()};
-  if (run_.course.replays()) {
-    AnalysisFound found = run_.course.take_analysis(hash);
-    input.device = run_.course.beginning().device;
-    input.flags = run_.course.beginning().flags;
-    baseline_times_ = std::move(found.baseline_times);
-    input.bottlenecks = std::move(found.bottlenecks);
-  } else {
-    const Evaluated* known = history_.evaluated(hash);
-    input.device = bench_->platform().device;
-    input.flags = build_step::portable_text(bench_->toolchain().flags(), run_.context.request);
-    input.parent_binary = hash.empty() ? &bench_->baseline() : known && known->binary ? &*known->binary : nullptr;
-    measure_baseline();
-  }
-  input.baseline_times = baseline_times_;
+  input.device = bench_ ? bench_->platform().device : run_.course.beginning().device;
+  input.flags = bench_ ? build_step::portable_text(bench_->toolchain().flags(), run_.context.request)
+                       : run_.course.beginning().flags;
   input.lessons = known_lessons(run_.options.bench.state_folder);
   input.state_folder = run_.options.bench.state_folder;
   input.round = number;
   input.rounds = run_.options.rounds;
-  Brief made = build_brief(input, std::move(parent), std::move(second));
-  pattern_ = pattern_of(made.bottlenecks);
-  run_.course.note_analysis(hash, {baseline_times_, made.bottlenecks});
-  return made;
+  AnalysisFound found = run_.course.analysis(parent.hash, [&] { return analysed(input, parent.hash); });
+  baseline_times_ = std::move(found.baseline_times);
+  input.baseline_times = baseline_times_;
+  input.bottlenecks = std::move(found.bottlenecks);
+  pattern_ = pattern_of(input.bottlenecks);
+  return build_brief(input, std::move(parent), std::move(second));
 }
 
-void WritingRounds::measure_baseline() {
-  if (!baseline_times_.empty()) return;
-  const auto raced = require(
+AnalysisFound WritingRounds::analysed(BriefInput input, const std::string& hash) const {
+  const Evaluated* known = history_.evaluated(hash);
+  input.parent_binary = hash.empty() ? &bench_->baseline() : known && known->binary ? &*known->binary : nullptr;
+  input.baseline_times = baseline_times_.empty() ? measured_baseline() : baseline_times_;
+  return {input.baseline_times, analyse_parent(input, hash)};
+}
+
+std::vector<CaseTimes> WritingRounds::measured_baseline() const {
+  auto raced = require(
       race(bench_->runner(), bench_->spec(), bench_->baseline(), {bench_->baseline()}, measuring(run_, *bench_)));
-  if (raced.front().outcome == Outcome::ok) baseline_times_ = raced.front().cases;
+  return raced.front().outcome == Outcome::ok ? std::move(raced.front().cases) : std::vector<CaseTimes>{};
 }
 
 // The best is changed, and in every third round a good one that is unlike it; a population is bred in pairs.

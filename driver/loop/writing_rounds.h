@@ -8,6 +8,8 @@
 
 #include "loop/archive.h"
 #include "loop/batch.h"
+#include "loop/brief_builder.h"
+#include "loop/course.h"
 #include "loop/experience.h"
 #include "loop/finalists.h"
 #include "loop/history.h"
@@ -43,10 +45,11 @@ class WritingRounds {
   struct Request;
   std::vector<Request> requests(int number);
   Brief brief(int number, ParentSource parent, std::optional<ParentSource> second);
+  AnalysisFound analysed(BriefInput input, const std::string& hash) const;
+  std::vector<CaseTimes> measured_baseline() const;
   std::vector<Candidate> ask(const std::vector<Request>& requests, std::vector<Evaluated>& finished);
   void wait_for_answers(const std::function<bool()>& answered, std::vector<Evaluated>& finished);
   void measure_meanwhile(std::vector<Evaluated>& finished);
-  void measure_baseline();
   std::vector<Evaluated> repair(std::vector<Evaluated> failed, const std::vector<Request>& requests,
                                 std::vector<Evaluated>& finished, std::vector<Evaluated>& given_up);
   void note_answers(const proposer::WritingRecord& record);
