@@ -98,23 +98,23 @@ std::optional<WorkShare> longest_kernel(const std::vector<WorkShare>& shares) {
   return found == shares.end() ? std::nullopt : std::optional(*found);
 }
 
-Numbers numbers_of(const KernelTrace& trace) {
+Numbers numbers_of(const KernelTrace& trace, const std::vector<WorkShare>& shares) {
   Numbers numbers;
   if (trace.work.empty()) return numbers;
   const Spans spans = spans_of(trace.work);
   const auto whole = static_cast<double>(spans.whole_ns), busy = static_cast<double>(spans.busy_ns);
-  double kernels = 0, transfers = 0;
-  for (const TracedWork& work : trace.work) {
-    if (work.kind == WorkKind::kernel)
-      ++kernels;
+  std::int64_t kernels = 0, transfers_ns = 0;
+  for (const WorkShare& share : shares) {
+    if (share.work.kind == WorkKind::kernel)
+      kernels += share.launches;
     else
-      transfers += static_cast<double>(time_of(work));
+      transfers_ns += share.time_ns;
   }
-  numbers["kernels"] = kernels;
+  numbers["kernels"] = static_cast<double>(kernels);
   numbers["busy_us"] = busy / 1e3;
   if (trace.work.size() > 1) numbers["idle_between_pct"] = percent(whole - busy, whole);
-  if (transfers > 0) numbers["transfers_pct"] = percent(transfers, busy);
-  if (const auto longest = longest_kernel(shares_of(trace)); longest && kernels > 1)
+  if (transfers_ns > 0) numbers["transfers_pct"] = percent(static_cast<double>(transfers_ns), busy);
+  if (const auto longest = longest_kernel(shares); longest && kernels > 1)
     numbers["longest_kernel_pct"] = 100 * longest->share;
   // Cross-check: work in a stream that the call's own does not wait for is in no time that anything is decided by.
   if (trace.event_ns > 0 && busy > trace.event_ns) {

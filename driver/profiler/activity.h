@@ -29,7 +29,8 @@ LaunchShape launch_shape(const TracedWork& kernel);
 
 // How long the device works for the call (in several streams at once or not), how long it waits in between, what the
 // longest kernel and what copies and fills take of it, and what the events that calls are timed by do not see.
-Numbers numbers_of(const KernelTrace& trace);
+// `shares`: shares_of() this trace.
+Numbers numbers_of(const KernelTrace& trace, const std::vector<WorkShare>& shares);
 
 // A line for each of the longest, with its launch and what fits on the device: "scale: 62 % of the time on the device,
 // 12.3 us; grid 132x1x1 of 256x1x1 threads, 40 registers, ...".

@@ -284,7 +284,7 @@ void name_longest_kernel(const std::vector<WorkShare>& shares, Bottleneck& bottl
 
 Result<Bottleneck> summarise(const KernelSpec& spec, const Observed& observed, const Ceilings& ceilings) {
   const std::vector<WorkShare> shares = shares_of(observed.trace);
-  Numbers numbers = numbers_of(observed.trace);
+  Numbers numbers = numbers_of(observed.trace, shares);
   put(numbers_of(observed.kernels), numbers);
   numbers.insert(observed.others.begin(), observed.others.end());
   numbers["time_us"] = observed.time_ns / 1e3;

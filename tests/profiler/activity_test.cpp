@@ -55,6 +55,10 @@ double value(const Bottleneck& bottleneck, const std::string& name) {
   return metric == bottleneck.metrics.end() ? -1 : metric->value;
 }
 
+Numbers seen_of(const KernelTrace& trace) {
+  return numbers_of(trace, shares_of(trace));
+}
+
 TEST(Activity, launches_of_one_kernel_in_one_shape_are_told_together_the_longest_first) {
   const auto shares =
       shares_of(trace_of({kernel("sum", 0, 10'000), kernel("scale", 10'000, 40'000), kernel("sum", 40'000, 60'000),
@@ -73,22 +77,22 @@ TEST(Activity, launches_of_one_kernel_in_one_shape_are_told_together_the_longest
 }
 
 TEST(Activity, time_in_several_streams_at_once_is_counted_once_and_gaps_are_told) {
-  const Numbers numbers = numbers_of(trace_of(
+  const Numbers numbers = seen_of(trace_of(
       {kernel("a", 0, 30'000), kernel("b", 10'000, 20'000), kernel("c", 25'000, 40'000), kernel("d", 60'000, 80'000)}));
   EXPECT_DOUBLE_EQ(numbers.at("kernels"), 4);
   EXPECT_DOUBLE_EQ(numbers.at("busy_us"), 60);
   EXPECT_DOUBLE_EQ(numbers.at("idle_between_pct"), 25);
   EXPECT_DOUBLE_EQ(numbers.at("longest_kernel_pct"), 40);
   EXPECT_FALSE(numbers.contains("transfers_pct"));
-  EXPECT_THAT(numbers_of({}), IsEmpty());
-  const Numbers one = numbers_of(trace_of({kernel("a", 0, 30'000)}));
+  EXPECT_THAT(seen_of({}), IsEmpty());
+  const Numbers one = seen_of(trace_of({kernel("a", 0, 30'000)}));
   EXPECT_FALSE(one.contains("idle_between_pct"));
   EXPECT_FALSE(one.contains("longest_kernel_pct"));
-  EXPECT_DOUBLE_EQ(numbers_of(trace_of({kernel("a", 0, 0)})).at("busy_us"), 0) << "shorter than a tick";
+  EXPECT_DOUBLE_EQ(seen_of(trace_of({kernel("a", 0, 0)})).at("busy_us"), 0) << "shorter than a tick";
 }
 
 TEST(Activity, copies_between_kernels_are_no_gaps) {
-  const Numbers numbers = numbers_of(trace_of({kernel("a", 0, 30'000), copy(30'000, 40'000)}));
+  const Numbers numbers = seen_of(trace_of({kernel("a", 0, 30'000), copy(30'000, 40'000)}));
   EXPECT_DOUBLE_EQ(numbers.at("idle_between_pct"), 0);
   EXPECT_DOUBLE_EQ(numbers.at("transfers_pct"), 25);
   EXPECT_DOUBLE_EQ(numbers.at("kernels"), 1);
