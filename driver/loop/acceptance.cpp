@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loop/acceptance.h"
 
+#include <utility>
+
 #include <fmt/core.h>
 
 #include "build_step/header_list.h"
@@ -86,24 +88,6 @@ Evidence evidence_of(Workbench& bench, const Incumbent& incumbent, const Evaluat
   return evidence;
 }
 
-// What measured well runs under compute-sanitizer before it is accepted: last, since few come so far. On the device's
-// lane: it would disturb what others measure.
-SanitizerReport sanitize(Workbench& bench, const Binary& binary, const VerificationSuite& suite,
-                         const MeasurementOptions& measuring, ProgressObserver& progress) {
-  const auto& gpu = bench.platform().gpu;
-  if (!gpu || suite.checks().empty()) return {};
-  SanitizerCheckOptions options;
-  options.runner.device = *gpu;
-  options.runner.kernel_runner = bench.platform().kernel_runner;
-  options.how.sanitizer = runner::find_sanitizer();
-  options.how.allow_unsandboxed = bench.options().allow_unsandboxed;
-  options.interrupted = measuring.interrupted;
-  const auto lane = enter_lane(measuring, "compute-sanitizer of " + bench.spec().kernel);
-  const Check& check = check_for_sanitizer(suite.checks());
-  return check_under_sanitizer({binary, bench.built_baseline(), bench.built_spec().parameters, check.inputs}, options,
-                               progress);
-}
-
 // What limited the incumbent, and what limits the variant, in numbers.
 void add_counters(Workbench& bench, const Incumbent& incumbent, const Evaluated& finalist, const Binary& binary,
                   Evidence& evidence) {
@@ -129,15 +113,128 @@ void add_counters(Workbench& bench, const Incumbent& incumbent, const Evaluated&
   evidence.counters_after = numbers(after, hash);
 }
 
-// The program that the build would make of the finalist, where the inner loop ran another one.
-Result<Binary> as_built(Workbench& bench, const Evaluated& finalist, JudgedFinalist& judged) {
-  if (!bench.platform().quick_toolchain) return *finalist.binary;
-  auto compiled = bench.compile_as_built(finalist.trial.candidate);
-  if (!compiled) return std::unexpected(compiled.error());
-  judged.outcome = compiled->outcome;
-  judged.detail = "as the build compiles it: " + compiled->diagnostics.substr(0, compiled->diagnostics.find('\n'));
-  return compiled->binary;
-}
+// A finalist's way to its verdict.
+class Judging {
+ public:
+  Judging(Workbench& bench, store::VariantStore& variants, const Incumbent& incumbent, const Evaluated& finalist,
+          MeasurementOptions options, ProgressObserver& progress)
+      : bench_(bench),
+        variants_(variants),
+        incumbent_(incumbent),
+        finalist_(finalist),
+        options_(std::move(options)),
+        progress_(progress) {}
+
+  Result<JudgedFinalist> go() {
+    for (const auto step : {&Judging::compile, &Judging::verify, &Judging::beat_incumbent, &Judging::beat_baseline,
+                            &Judging::sanitize, &Judging::keep}) {
+      if (auto done = (this->*step)(); !done) return std::unexpected(done.error());
+      if (judged_.interrupted || judged_.outcome != Outcome::ok) break;
+    }
+    return std::move(judged_);
+  }
+
+ private:
+  // The program that the build would make of the finalist, where the inner loop ran another one.
+  Result<void> compile() {
+    if (!bench_.platform().quick_toolchain) {
+      binary_ = *finalist_.binary;
+      return {};
+    }
+    auto compiled = bench_.compile_as_built(finalist_.trial.candidate);
+    if (!compiled) return std::unexpected(compiled.error());
+    judged_.outcome = compiled->outcome;
+    judged_.detail = "as the build compiles it: " + compiled->diagnostics.substr(0, compiled->diagnostics.find('\n'));
+    binary_ = std::move(compiled->binary);
+    return {};
+  }
+
+  Result<void> verify() {
+    auto suite = bench_.fresh_suite(secret_seed());
+    if (!suite) return std::unexpected(suite.error());
+    suite_.emplace(std::move(*suite));
+    auto report = suite_->verify(binary_, bench_.runner());
+    if (!report) return std::unexpected(report.error());
+    judged_.outcome = report->outcome;
+    if (report->outcome != Outcome::ok) judged_.detail = "under a fresh seed: " + report->detail;
+    return {};
+  }
+
+  Result<void> beat_incumbent() { return beat(incumbent_.binary, "the incumbent"); }
+  // The winner of many noisy comparisons looks better than it is: measured again, on fresh processes and contents.
+  Result<void> beat_baseline() { return beat(bench_.built_baseline(), "the baseline"); }
+
+  Result<void> beat(const Binary& opponent, const std::string& what) {
+    options_.seed = secret_seed();
+    options_.progress = [this, what](int pair, int pairs) { progress_.on_event(MeasuringFinalist{what, pair, pairs}); };
+    auto measured = measure(bench_.runner(), bench_.built_spec(), opponent, binary_, options_);
+    if (!measured) return std::unexpected(measured.error());
+    judged_.interrupted = measured->interrupted;
+    judged_.measured.push_back(*measured);
+    if (measured->interrupted) return {};
+    const Decision& decision = measured->decision;
+    judged_.outcome = measured->outcome != Outcome::ok ? measured->outcome : outcome_of(decision.comparison);
+    judged_.detail = measured->outcome != Outcome::ok ? measured->detail : decision.reason;
+    if (measured->outcome == Outcome::ok && !decision.accepted) {
+      if (judged_.outcome == Outcome::ok) judged_.outcome = Outcome::ambiguous;
+      progress_.on_event(Rejected{decision});
+    }
+    if (judged_.outcome != Outcome::ok) judged_.detail = "against " + what + ": " + judged_.detail;
+    return {};
+  }
+
+  // Last, since few come so far. On the device's lane: it would disturb what others measure.
+  Result<void> sanitize() {
+    const auto& gpu = bench_.platform().gpu;
+    if (!gpu || suite_->checks().empty()) return {};
+    SanitizerCheckOptions options;
+    options.runner.device = *gpu;
+    options.runner.kernel_runner = bench_.platform().kernel_runner;
+    options.how.sanitizer = runner::find_sanitizer();
+    options.how.allow_unsandboxed = bench_.options().allow_unsandboxed;
+    options.interrupted = options_.interrupted;
+    const auto lane = enter_lane(options_, "compute-sanitizer of " + bench_.spec().kernel);
+    const Check& check = check_for_sanitizer(suite_->checks());
+    sanitized_ = check_under_sanitizer({binary_, bench_.built_baseline(), bench_.built_spec().parameters, check.inputs},
+                                       options, progress_);
+    judged_.interrupted = sanitized_.interrupted;
+    judged_.outcome = sanitized_.outcome;
+    if (sanitized_.outcome != Outcome::ok) judged_.detail = sanitized_.detail;
+    return {};
+  }
+
+  Result<void> keep() {
+    store::NewVariant variant;
+    variant.evidence = evidence_of(bench_, incumbent_, finalist_, binary_, judged_.measured.front().decision,
+                                   judged_.measured.back().decision);
+    variant.evidence.sanitizer = sanitized_.tools;
+    add_counters(bench_, incumbent_, finalist_, binary_, variant.evidence);
+    variant.source = render(finalist_.trial.candidate, variant.evidence.source_name);
+    variant.files = project_files(bench_.context(), variants_);
+    auto known = store::is_known(variants_, bench_.context().architecture);
+    if (!known) return std::unexpected(known.error());
+    variant.evidence.reviewed = *known;
+    if (incumbent_.variant) variant.parent_branch = incumbent_.variant->reference;
+    auto added = variants_.add(variant);
+    if (!added) return std::unexpected(added.error());
+    judged_.detail = kAcceptedAs + added->reference;
+    progress_.on_event(Accepted{added->reference, added->evidence.against_incumbent, added->evidence.against_baseline});
+    judged_.variant = std::move(*added);
+    judged_.binary = binary_;
+    return {};
+  }
+
+  Workbench& bench_;
+  store::VariantStore& variants_;
+  const Incumbent& incumbent_;
+  const Evaluated& finalist_;
+  MeasurementOptions options_;
+  ProgressObserver& progress_;
+  JudgedFinalist judged_;
+  Binary binary_;
+  std::optional<VerificationSuite> suite_;  // under a seed that nothing was compiled for
+  SanitizerReport sanitized_;
+};
 
 }  // namespace
 
@@ -150,74 +247,7 @@ void profile(Workbench& bench, const Incumbent& incumbent) {
 Result<JudgedFinalist> judge_finalist(Workbench& bench, store::VariantStore& variants, const Incumbent& incumbent,
                                       const Evaluated& finalist, MeasurementOptions options,
                                       ProgressObserver& progress) {
-  JudgedFinalist judged;
-  const auto binary = as_built(bench, finalist, judged);
-  if (!binary) return std::unexpected(binary.error());
-  if (judged.outcome != Outcome::ok) return judged;
-  auto suite = bench.fresh_suite(secret_seed());
-  if (!suite) return std::unexpected(suite.error());
-  auto report = suite->verify(*binary, bench.runner());
-  if (!report) return std::unexpected(report.error());
-  if (report->outcome != Outcome::ok) {
-    judged.outcome = report->outcome;
-    judged.detail = "under a fresh seed: " + report->detail;
-    return judged;
-  }
-
-  auto against = [&](const Binary& opponent, const std::string& what) {
-    options.seed = secret_seed();
-    options.progress = [&](int pair, int pairs) { progress.on_event(MeasuringFinalist{what, pair, pairs}); };
-    return measure(bench.runner(), bench.built_spec(), opponent, *binary, options);
-  };
-  // Takes what was measured into the verdict; true if the candidate is accepted by it.
-  auto passes = [&](const Measured& measured, const std::string& what) {
-    judged.interrupted = measured.interrupted;
-    judged.measured.push_back(measured);
-    if (measured.interrupted) return false;
-    judged.outcome = measured.outcome != Outcome::ok ? measured.outcome : outcome_of(measured.decision.comparison);
-    judged.detail = measured.outcome != Outcome::ok ? measured.detail : measured.decision.reason;
-    if (measured.outcome == Outcome::ok && !measured.decision.accepted) {
-      if (judged.outcome == Outcome::ok) judged.outcome = Outcome::ambiguous;
-      progress.on_event(Rejected{measured.decision});
-    }
-    if (judged.outcome != Outcome::ok) judged.detail = "against " + what + ": " + judged.detail;
-    return judged.outcome == Outcome::ok;
-  };
-
-  auto against_incumbent = against(incumbent.binary, "the incumbent");
-  if (!against_incumbent) return std::unexpected(against_incumbent.error());
-  if (!passes(*against_incumbent, "the incumbent")) return judged;
-  // The winner of many noisy comparisons looks better than it is: measured again, on fresh processes and contents.
-  auto against_baseline = against(bench.built_baseline(), "the baseline");
-  if (!against_baseline) return std::unexpected(against_baseline.error());
-  if (!passes(*against_baseline, "the baseline")) return judged;
-
-  const SanitizerReport sanitized = sanitize(bench, *binary, *suite, options, progress);
-  judged.interrupted = sanitized.interrupted;
-  if (sanitized.outcome != Outcome::ok) {
-    judged.outcome = sanitized.outcome;
-    judged.detail = sanitized.detail;
-  }
-  if (judged.interrupted || judged.outcome != Outcome::ok) return judged;
-
-  store::NewVariant variant;
-  variant.evidence =
-      evidence_of(bench, incumbent, finalist, *binary, against_incumbent->decision, against_baseline->decision);
-  variant.evidence.sanitizer = sanitized.tools;
-  add_counters(bench, incumbent, finalist, *binary, variant.evidence);
-  variant.source = render(finalist.trial.candidate, variant.evidence.source_name);
-  variant.files = project_files(bench.context(), variants);
-  auto known = store::is_known(variants, bench.context().architecture);
-  if (!known) return std::unexpected(known.error());
-  variant.evidence.reviewed = *known;
-  if (incumbent.variant) variant.parent_branch = incumbent.variant->reference;
-  auto added = variants.add(variant);
-  if (!added) return std::unexpected(added.error());
-  judged.detail = kAcceptedAs + added->reference;
-  progress.on_event(Accepted{added->reference, added->evidence.against_incumbent, added->evidence.against_baseline});
-  judged.variant = std::move(*added);
-  judged.binary = *binary;
-  return judged;
+  return Judging(bench, variants, incumbent, finalist, std::move(options), progress).go();
 }
 
 }  // namespace kagent::loop
