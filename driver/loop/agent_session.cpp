@@ -1,26 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loop/agent_session.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <memory>
 
 #include <fmt/core.h>
 
 #include "build_step/header_list.h"
 #include "build_step/pick.h"
+#include "loop/agent_work.h"
 #include "loop/analysis.h"
 #include "loop/archive.h"
-#include "loop/batch.h"
 #include "loop/brief_builder.h"
 #include "loop/experience.h"
-#include "loop/finalists.h"
 #include "loop/history.h"
-#include "loop/numeric.h"
 #include "loop/run_scope.h"
 #include "loop/stopping.h"
-#include "loop/usage.h"
 #include "loop/written.h"
 #include "proposer/structure.h"
 #include "selection/selection.h"
@@ -61,36 +55,20 @@ RunState state_of(const SessionRecord& record) {
   return state;
 }
 
-// A source as an answer that could have been written instead.
-std::string published_form(const std::string& source) {
-  return "{\"hypothesis\": \"a source as a whole\"}\n```cpp\n" + source + "\n```\n";
-}
-
 }  // namespace
 
-// What one step needs to run candidates, under the kernel's lock; made anew in each.
-struct AgentSession::Work {
-  Work(const AgentSession& session, const SessionRecord& record)
-      : options(session.options_),
-        trials(require(store::TrialStore::open(trials_file(session.options_)))),
-        budget(std::chrono::seconds(record.limits.time_budget_s), std::chrono::duration<double>(record.used_s)),
-        scope{session.context_,  session.variants_,    trials, options,
-              session.progress_, session.interrupted_, budget, course},
-        history(require(History::read(trials, session.context_.request.kernel, session.context_.architecture,
-                                      session.context_.key.hash()))),
-        bench(require(Workbench::open(session.context_, options.bench, session.progress_))) {
-    options.time_budget = std::chrono::seconds(record.limits.time_budget_s);
-    options.min_gain = record.limits.min_gain;
-  }
-
-  TuningOptions options;
-  store::TrialStore trials;
-  Budget budget;
-  Course course;  // a session has none
-  RunScope scope;
-  History history;
-  std::unique_ptr<Workbench> bench;
-};
+AgentSession::Work::Work(const AgentSession& session, const SessionRecord& record)
+    : options(session.options_),
+      trials(require(store::TrialStore::open(trials_file(session.options_)))),
+      budget(std::chrono::seconds(record.limits.time_budget_s), std::chrono::duration<double>(record.used_s)),
+      scope{session.context_,  session.variants_,    trials, options,
+            session.progress_, session.interrupted_, budget, course},
+      history(require(History::read(trials, session.context_.request.kernel, session.context_.architecture,
+                                    session.context_.key.hash()))),
+      bench(require(Workbench::open(session.context_, options.bench, session.progress_))) {
+  options.time_budget = std::chrono::seconds(record.limits.time_budget_s);
+  options.min_gain = record.limits.min_gain;
+}
 
 AgentSession::AgentSession(const build_step::KernelContext& context, store::VariantStore& variants,
                            const TuningOptions& options, ProgressObserver& progress,
@@ -228,112 +206,6 @@ Brief AgentSession::facts_about(ParentSource parent, std::optional<ParentSource>
   input.rounds = record_->limits.rounds;
   input.bottlenecks = analyse_parent(input, parent.hash);
   return build_brief(input, std::move(parent), std::move(second));
-}
-
-SubmissionResult AgentSession::read(const Submission& submission, std::optional<Candidate>& candidate) const {
-  SubmissionResult result;
-  result.name = submission.name;
-  const ParentSource from = parent(record_->parent);
-  auto written = submission.whole_source ? written_source(submission.text, from)
-                                         : written_answer(submission.text, from, context_.spec);
-  if (!written) {
-    result.problem = written.error().message;
-    return result;
-  }
-  candidate = std::move(*written);
-  candidate->second_parent = record_->second_parent;
-  return result;
-}
-
-SubmitReport AgentSession::submit(const std::vector<Submission>& submissions, const std::string& model,
-                                  const std::optional<Usage>& reported) {
-  const util::FileLock lock = enter();
-  demand_open();
-  if (auto reason = reason_to_stop())
-    throw UserError("the session has ended by itself: " + *reason,
-                    "kagent agent finish " + context_.request.kernel + " concludes it");
-  SubmitReport report;
-  std::vector<Candidate> candidates;
-  std::vector<std::string> hashes;  // of each submission; empty where there is no candidate
-  const std::vector<std::optional<Usage>> shares = shared_out(reported, submissions.size());
-  if (reported) record_->reports += static_cast<int>(submissions.size()), record_->reported += *reported;
-  for (std::size_t i = 0; i < submissions.size(); ++i) {
-    const Submission& submission = submissions[i];
-    std::optional<Candidate> candidate;
-    report.results.push_back(read(submission, candidate));
-    SubmissionResult& result = report.results.back();
-    hashes.emplace_back();
-    require(record_exchange(sessions_, *record_, model.empty() ? "agent" : model,
-                            submission.whole_source ? published_form(submission.text) : submission.text, shares[i]));
-    if (!candidate) continue;
-    candidate->model = model;
-    if (shares[i]) candidate->role = "agent", candidate->usage = *shares[i];
-    complete_tunables(*candidate, context_.spec);
-    const std::string hash = candidate_hash(*candidate, context_.request);
-    const auto known = std::ranges::find(history_, hash, &Trial::candidate_hash);
-    if (known != history_.end())
-      result.problem = fmt::format("this very candidate is on record: {} ({})", name(known->outcome), known->detail);
-    else if (std::ranges::find(hashes, hash) != hashes.end())
-      result.problem = "another submission of this step is the same candidate";
-    if (!result.problem.empty()) continue;
-    hashes.back() = hash;
-    candidates.push_back(std::move(*candidate));
-  }
-
-  save();  // what was said and what it cost stays counted, whatever becomes of this process
-
-  Work work(*this, *record_);
-  if (record_->baseline_times.empty()) measure_baseline(work);
-  Finalists finalists(work.scope, work.bench.get(), work.history);
-  finalists.look_at_incumbent();
-  BatchRunner batches(work.scope, work.bench.get(), work.history);
-  progress_.on_event(RoundStarted{record_->rounds_done + 1});
-  const std::vector<Evaluated> evaluated = batches.run(candidates);
-  std::vector<std::string> tuned_hashes(submissions.size());
-  for (const Evaluated& one : evaluated) {
-    const auto index = static_cast<std::size_t>(std::ranges::find(hashes, one.trial.candidate_hash) - hashes.begin());
-    if (index >= report.results.size()) continue;
-    report.results[index].diagnostics = one.diagnostics;
-    double best = one.trial.score.value_or(std::numeric_limits<double>::infinity());
-    for (const Evaluated& point : batches.tune_own(one, options_.width)) {
-      ++report.results[index].tuned_trials;
-      if (point.trial.score && *point.trial.score < best)
-        best = *point.trial.score, tuned_hashes[index] = point.trial.candidate_hash;
-    }
-    record_->failed.push_back(!std::isfinite(best));
-    record_->trials += 1 + report.results[index].tuned_trials;
-  }
-  for (const SubmissionResult& result : report.results)
-    if (!result.problem.empty()) record_->failed.push_back(true);
-  judge(finalists, report);
-
-  history_ = work.history.trials();
-  for (std::size_t i = 0; i < report.results.size(); ++i) {
-    SubmissionResult& result = report.results[i];
-    if (const Trial* trial = hashes[i].empty() ? nullptr : work.history.find(hashes[i])) result.trial = *trial;
-    if (!tuned_hashes[i].empty()) result.tuned = *work.history.find(tuned_hashes[i]);
-    if (result.problem.empty() && !result.trial) result.problem = "interrupted before it was measured; submit it again";
-  }
-  if (!interrupted_()) close_round(work.history, report);
-  record_->used_s = work.budget.elapsed().count();
-  work.bench->drop_binaries();
-  save();
-  return report;
-}
-
-// Each acceptance moves the mark for the others.
-void AgentSession::judge(Finalists& finalists, SubmitReport& report) {
-  while (!interrupted_()) {
-    const std::size_t before = report.accepted.size();
-    const std::string last = finalists.accepted() ? finalists.accepted()->reference : "";
-    finalists.judge_best(1 - record_->limits.min_gain / 2, kFinalists);
-    if (finalists.accepted() && finalists.accepted()->reference != last)
-      report.accepted.push_back(*finalists.accepted());
-    if (report.accepted.size() == before) return;
-    record_->accepted.push_back(report.accepted.back().reference);
-    record_->accepted_ratio = report.accepted.back().evidence.against_baseline.ratio;
-    if (finalists.roofline_share()) record_->roofline_share = finalists.roofline_share();
-  }
 }
 
 void AgentSession::close_round(const History& history, const SubmitReport& report) {

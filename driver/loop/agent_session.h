@@ -79,6 +79,7 @@ class AgentSession {
 
  private:
   struct Work;
+  struct Submitted;
   void demand_open() const;
   // Waits for other processes that work on this kernel, and reads what they left.
   util::FileLock enter();
@@ -88,7 +89,13 @@ class AgentSession {
   Brief facts_about(ParentSource parent, std::optional<ParentSource> second) const;
   SubmissionResult read(const Submission& submission, std::optional<Candidate>& candidate) const;
   void measure_baseline(Work& work);
+  // The parts of submit(), in their order. Each tells the report what became of the submissions.
+  Submitted take_in(const std::vector<Submission>& submissions, const std::string& model,
+                    const std::optional<Usage>& reported, SubmitReport& report);
+  std::string why_not_again(const std::string& hash, const std::vector<std::string>& of_this_step) const;
+  void try_out(Work& work, Submitted& submitted, SubmitReport& report);
   void judge(Finalists& finalists, SubmitReport& report);
+  void tell(const History& history, const Submitted& submitted, SubmitReport& report) const;
   void close_round(const History& history, const SubmitReport& report);
 
   const build_step::KernelContext& context_;
