@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "loop/counted_kernels.h"
 #include "profiler/bottleneck.h"
-#include "runner/on_gpu.h"
 
 namespace kagent::loop {
 namespace {
@@ -16,15 +16,8 @@ using testing::Field;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-class PlantedActivity : public runner::OnGpu<> {
+class PlantedActivity : public CountedKernels<> {
  protected:
-  void SetUp() override {
-    OnGpu::SetUp();
-    if (IsSkipped()) return;
-    limits_.reads_counters = true;
-    runner_ = runner::make_cuda_runner({.device = device_, .kernel_runner = runner::kernel_runner(), .warm = 0});
-  }
-
   // Times and traces the call, a process each, as the loop does where the counters are withheld.
   Bottleneck summary(const Binary& binary, const std::vector<Parameter>& parameters, const CallInputs& inputs,
                      const KernelSpec& spec = {}) {
@@ -33,15 +26,14 @@ class PlantedActivity : public runner::OnGpu<> {
     observed.device = device_;
     observed.counters_problem = "the counters are withheld";
     for (const bool traces : {false, true}) {
-      const auto session = runner_->start(binary, parameters, limits_);
-      EXPECT_TRUE(session) << session.error().message;
+      const auto session = start(binary, parameters);
       if (!session) return {};
-      EXPECT_THAT(runner::done((*session)->prepare(0, inputs, {})), runner::IsOk());
+      EXPECT_THAT(runner::done(session->prepare(0, inputs, {})), runner::IsOk());
       if (traces) {
-        observed.trace = (*session)->trace(0).value_or(KernelTrace{});
+        observed.trace = session->trace(0).value_or(KernelTrace{});
       } else {
         // Work that goes on beside the call makes no sample.
-        const auto sample = runner::done((*session)->sample({.slots = {0}}));
+        const auto sample = runner::done(session->sample({.slots = {0}}));
         observed.time_ns = sample.outcome == Outcome::ok ? static_cast<double>(sample.child_time.count()) : 1000;
       }
     }
@@ -55,17 +47,7 @@ class PlantedActivity : public runner::OnGpu<> {
   }
   Bottleneck of_kernel(const std::string& name, const std::string& grid, const std::string& block, int n,
                        const KernelSpec& spec = {}) {
-    Binary binary{.executable = {}, .object_hash = {}, .symbol = name};
-    binary.cubin = KAGENT_COUNTED_KERNELS;
-    binary.launch = runner::launch(grid, block);
-    CallInputs inputs = runner::call_inputs(n, 0);
-    inputs.scalars.clear();
-    inputs.tensors.erase("total");
-    return summary(
-        binary,
-        {runner::buffer("x", ParameterKind::input, DType::float32, "n"),
-         runner::buffer("y", ParameterKind::output, DType::float32, "n"), runner::value("n", ParameterKind::size)},
-        inputs, spec);
+    return summary(counted(name, grid, block), counted_parameters(), counted_inputs(n), spec);
   }
   Bottleneck of_launcher(int mode, int n) {
     return summary({KAGENT_CUDA_LAUNCHER, "", ""}, runner::launcher_parameters(), runner::call_inputs(n, mode));
@@ -74,8 +56,6 @@ class PlantedActivity : public runner::OnGpu<> {
     const auto metric = std::ranges::find(bottleneck.metrics, name, &Metric::name);
     return metric == bottleneck.metrics.end() ? -1 : metric->value;
   }
-
-  std::unique_ptr<runner::Runner> runner_;
 };
 
 TEST_F(PlantedActivity, names_the_kernel_that_takes_the_time_of_a_call) {

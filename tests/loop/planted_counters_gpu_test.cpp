@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "loop/counted_kernels.h"
 #include "profiler/bottleneck.h"
 #include "profiler/counters.h"
-#include "runner/on_gpu.h"
 
 namespace kagent::loop {
 namespace {
@@ -26,39 +26,21 @@ void PrintTo(const Planted& planted, std::ostream* stream) {
   *stream << planted.kernel;
 }
 
-class PlantedCounters : public runner::OnGpu<testing::TestWithParam<Planted>> {
- protected:
-  void SetUp() override {
-    OnGpu::SetUp();
-    if (IsSkipped()) return;
-    limits_.reads_counters = true;
-    runner_ = runner::make_cuda_runner({.device = device_, .kernel_runner = runner::kernel_runner(), .warm = 0});
-  }
-
-  std::unique_ptr<runner::Runner> runner_;
-};
+class PlantedCounters : public CountedKernels<testing::TestWithParam<Planted>> {};
 
 TEST_P(PlantedCounters, show_the_pattern) {
   const Planted& planted = GetParam();
-  Binary binary{.executable = {}, .object_hash = {}, .symbol = planted.kernel};
-  binary.cubin = KAGENT_COUNTED_KERNELS;
-  binary.launch = runner::launch(planted.grid, planted.block);
-  const std::vector<Parameter> parameters{runner::buffer("x", ParameterKind::input, DType::float32, "n"),
-                                          runner::buffer("y", ParameterKind::output, DType::float32, "n"),
-                                          runner::value("n", ParameterKind::size)};
-  CallInputs inputs = runner::call_inputs(planted.n, 0);
-  inputs.scalars.clear();
-  inputs.tensors.erase("total");
-  const auto session = runner_->start(binary, parameters, limits_);
-  ASSERT_TRUE(session) << session.error().message;
-  ASSERT_THAT(runner::done((*session)->prepare(0, inputs, {})), runner::IsOk());
+  const CallInputs inputs = counted_inputs(planted.n);
+  const auto session = start(counted(planted.kernel, planted.grid, planted.block), counted_parameters());
+  ASSERT_TRUE(session);
+  ASSERT_THAT(runner::done(session->prepare(0, inputs, {})), runner::IsOk());
   std::chrono::nanoseconds time = std::chrono::hours(1);
   for (int i = 0; i < 5; ++i) {
-    const auto sample = runner::done((*session)->sample({.slots = {0}}));
+    const auto sample = runner::done(session->sample({.slots = {0}}));
     ASSERT_THAT(sample, runner::IsOk());
     time = std::min<std::chrono::nanoseconds>(time, sample.child_time);
   }
-  const auto counters = (*session)->count(0, profiler::wanted_counters());
+  const auto counters = session->count(0, profiler::wanted_counters());
   ASSERT_TRUE(counters) << counters.error().message;
   if (counters->kernels.empty()) GTEST_SKIP() << "no counters: " << counters->problem;
 

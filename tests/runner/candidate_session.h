@@ -56,6 +56,15 @@ inline Binary candidate(const std::string& name) {
   return {std::filesystem::path(KAGENT_CANDIDATES) / ("kagent_candidate_" + name), "", ""};
 }
 
+// Null, and the test has failed, where the session cannot be started.
+inline std::unique_ptr<Session> started(Runner& runner, const Binary& binary, const std::vector<Parameter>& parameters,
+                                        const RunnerLimits& limits) {
+  auto session = runner.start(binary, parameters, limits);
+  if (session) return std::move(*session);
+  ADD_FAILURE() << session.error().message << "; " << session.error().fix;
+  return nullptr;
+}
+
 // Every promise holds in the sandbox and, as far as it does not need one, without.
 class CandidateSession : public testing::TestWithParam<bool> {
  protected:
@@ -68,10 +77,7 @@ class CandidateSession : public testing::TestWithParam<bool> {
   }
 
   std::unique_ptr<Session> start(const Binary& binary, const std::vector<Parameter>& parameters) {
-    auto session = runner_->start(binary, parameters, limits_);
-    if (session) return std::move(*session);
-    ADD_FAILURE() << session.error().message;
-    return nullptr;
+    return started(*runner_, binary, parameters, limits_);
   }
 
   RunnerLimits limits_;

@@ -28,19 +28,7 @@ class Gpu : public OnGpu<> {
   std::unique_ptr<Session> launcher() { return start({KAGENT_CUDA_LAUNCHER, "", ""}, launcher_parameters()); }
   std::unique_ptr<Session> kernel(const std::string& symbol, const Launch& how,
                                   std::vector<Parameter> parameters = kernel_parameters()) {
-    return start(kernel_binary(symbol, how), parameters);
-  }
-  static Binary kernel_binary(const std::string& symbol, const Launch& how) {
-    Binary binary{.executable = {}, .object_hash = {}, .symbol = symbol};
-    binary.cubin = KAGENT_CUDA_KERNELS;
-    binary.launch = how;
-    return binary;
-  }
-  std::unique_ptr<Session> start(const Binary& binary, const std::vector<Parameter>& parameters) {
-    auto session = runner_->start(binary, parameters, limits_);
-    if (session) return std::move(*session);
-    ADD_FAILURE() << session.error().message << "; " << session.error().fix;
-    return nullptr;
+    return start(device_binary(KAGENT_CUDA_KERNELS, symbol, how), parameters);
   }
   RunResult outcome_of(Session& session, int mode, const CallLayout& layout = {}) {
     const RunResult prepared = done(session.prepare(0, call_inputs(1000, mode), layout));
@@ -59,7 +47,6 @@ class Gpu : public OnGpu<> {
   }
 
   CudaRunnerOptions options_;
-  std::unique_ptr<Runner> runner_;
 };
 
 TEST_F(Gpu, the_sandbox_is_told) {

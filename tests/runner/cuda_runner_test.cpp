@@ -73,16 +73,10 @@ class FakeGpu : public testing::TestWithParam<bool> {
 
   std::unique_ptr<Session> launcher() { return start({KAGENT_FAKE_CANDIDATE, "", ""}, launcher_parameters()); }
   std::unique_ptr<Session> kernel(const std::string& symbol = "scale", const Launch& how = launch("n", "256")) {
-    Binary binary{.executable = {}, .object_hash = {}, .symbol = symbol};
-    binary.cubin = code_;
-    binary.launch = how;
-    return start(binary, kernel_parameters());
+    return start(device_binary(code_, symbol, how), kernel_parameters());
   }
   std::unique_ptr<Session> start(const Binary& binary, const std::vector<Parameter>& parameters) {
-    auto session = runner_->start(binary, parameters, limits_);
-    if (session) return std::move(*session);
-    ADD_FAILURE() << session.error().message;
-    return nullptr;
+    return started(*runner_, binary, parameters, limits_);
   }
   // How one call of the launcher ends in this mode.
   RunResult outcome_of(int mode, const CallLayout& layout = {}) {
@@ -292,9 +286,7 @@ TEST_P(FakeGpu, a_constant_is_found_by_its_name_in_the_device_code) {
   parameters.back().constant_memory = true;
   CallInputs inputs = call_inputs(1000, 0);
   inputs.tensors["taps"] = make_tensor(DType::float32, {8});
-  Binary binary{.executable = {}, .object_hash = {}, .symbol = "scale"};
-  binary.cubin = code_;
-  binary.launch = launch("n", "256");
+  Binary binary = device_binary(code_, "scale", launch("n", "256"));
   const auto plain = start(binary, parameters);
   EXPECT_THAT(done(plain->prepare(0, inputs, {})),
               EndsWith(Outcome::launch_failed, "cuModuleGetGlobal of __constant__ 'taps'"));

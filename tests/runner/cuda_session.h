@@ -30,6 +30,14 @@ inline Launch launch(const std::string& grid, const std::string& block, const st
       {*Expression::parse(grid), one, one}, {*Expression::parse(block), one, one}, {}, *Expression::parse(shared), {}};
 }
 
+// A program of style kernel.
+inline Binary device_binary(const std::filesystem::path& code, const std::string& symbol, const Launch& how) {
+  Binary binary{.executable = {}, .object_hash = {}, .symbol = symbol};
+  binary.cubin = code;
+  binary.launch = how;
+  return binary;
+}
+
 // kagent-cuda-runner of this build; see cuda_session.cpp.
 std::filesystem::path kernel_runner();
 

@@ -20,8 +20,13 @@ class OnGpu : public Base {
     limits_.allow_unsandboxed = true;
   }
 
+  std::unique_ptr<Session> start(const Binary& binary, const std::vector<Parameter>& parameters) {
+    return started(*runner_, binary, parameters, limits_);
+  }
+
   Device device_;
   RunnerLimits limits_;
+  std::unique_ptr<Runner> runner_;  // the fixture's own
 };
 
 }  // namespace kagent::runner

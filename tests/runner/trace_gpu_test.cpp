@@ -30,16 +30,7 @@ class TraceOnGpu : public OnGpu<> {
 
   std::unique_ptr<Session> launcher() { return start({KAGENT_CUDA_LAUNCHER, "", ""}, launcher_parameters()); }
   std::unique_ptr<Session> kernel(const std::string& symbol, const Launch& how) {
-    Binary binary{.executable = {}, .object_hash = {}, .symbol = symbol};
-    binary.cubin = KAGENT_CUDA_KERNELS;
-    binary.launch = how;
-    return start(binary, kernel_parameters());
-  }
-  std::unique_ptr<Session> start(const Binary& binary, const std::vector<Parameter>& parameters) {
-    auto session = runner_->start(binary, parameters, limits_);
-    if (session) return std::move(*session);
-    ADD_FAILURE() << session.error().message << "; " << session.error().fix;
-    return nullptr;
+    return start(device_binary(KAGENT_CUDA_KERNELS, symbol, how), kernel_parameters());
   }
   static KernelTrace trace_of(Session& session, int n, int mode) {
     const RunResult prepared = done(session.prepare(0, call_inputs(n, mode), {}));
@@ -53,8 +44,6 @@ class TraceOnGpu : public OnGpu<> {
     std::printf("between the events: %.0f ns\n", trace->event_ns);
     return *trace;
   }
-
-  std::unique_ptr<Runner> runner_;
 };
 
 TEST_F(TraceOnGpu, two_kernels_of_a_call_each_have_their_time_and_their_launch) {
