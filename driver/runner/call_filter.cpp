@@ -23,30 +23,10 @@ namespace kagent::runner {
 
 namespace {
 
-// Names that this libseccomp or this machine does not know are skipped: there is no such call then.
+// Forbidden to everybody. Names that this libseccomp or this machine does not know are skipped: there is no such call
+// then.
 constexpr std::array kForbidden{
-    // Processes.
-    "fork", "vfork", "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "kcmp", "setsid", "setpgid",
-    "pidfd_open", "pidfd_getfd", "pidfd_send_signal", "unshare", "setns", "personality", "setrlimit",
-    "sched_setscheduler", "sched_setparam", "sched_setattr", "setpriority", "ioprio_set",
-    // Sockets, and other ways to talk to somebody.
-    "socket", "socketpair", "connect", "bind", "listen", "accept", "accept4", "shmget", "msgget", "semget", "mq_open",
-    "memfd_create", "memfd_secret",
-    // Files.
-    "creat", "unlink", "unlinkat", "rename", "renameat", "renameat2", "mkdir", "mkdirat", "rmdir", "link", "linkat",
-    "symlink", "symlinkat", "mknod", "mknodat", "chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown",
-    "fchownat", "truncate", "ftruncate", "fallocate", "utime", "utimes", "utimensat", "futimesat", "setxattr",
-    "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr", "name_to_handle_at", "open_by_handle_at",
-    // The machine.
-    "mount", "umount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree", "fsopen", "fsmount", "fsconfig",
-    "fspick", "mount_setattr", "bpf", "perf_event_open", "io_uring_setup", "io_uring_enter", "io_uring_register",
-    "userfaultfd", "keyctl", "add_key", "request_key", "kexec_load", "kexec_file_load", "init_module", "finit_module",
-    "delete_module", "reboot", "swapon", "swapoff", "sethostname", "setdomainname", "settimeofday", "clock_settime",
-    "clock_adjtime", "adjtimex", "acct", "syslog", "quotactl", "iopl", "ioperm", "modify_ldt", "fanotify_init",
-    "lookup_dcookie", "vhangup", "nfsservctl"};
-
-// Of these the driver of a GPU has no need either.
-constexpr std::array kForbiddenWithDevice{
+    // Processes, and other ways to talk to them.
     "fork", "vfork", "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "kcmp", "pidfd_open",
     "pidfd_getfd", "pidfd_send_signal", "unshare", "setns", "personality", "setrlimit", "ioprio_set", "shmget",
     "msgget", "semget", "mq_open", "memfd_secret",
@@ -62,6 +42,15 @@ constexpr std::array kForbiddenWithDevice{
     "delete_module", "reboot", "swapon", "swapoff", "sethostname", "setdomainname", "settimeofday", "clock_settime",
     "clock_adjtime", "adjtimex", "acct", "syslog", "quotactl", "iopl", "ioperm", "modify_ldt", "fanotify_init",
     "lookup_dcookie", "vhangup", "nfsservctl"};
+
+// Forbidden where no driver of a GPU, which needs some of these, is in the process.
+constexpr std::array kForbiddenWithoutDevice{
+    // Processes.
+    "setsid", "setpgid", "sched_setscheduler", "sched_setparam", "sched_setattr", "setpriority",
+    // Sockets and memory that could be shared.
+    "socket", "socketpair", "connect", "bind", "listen", "accept", "accept4", "memfd_create",
+    // Files.
+    "creat", "unlink", "unlinkat", "ftruncate", "fallocate"};
 
 // Also forbidden once the program has been loaded.
 constexpr std::array kForbiddenLater{
@@ -143,6 +132,7 @@ void forbid_writing(Filter& filter, const char* name, unsigned flags_argument) {
 
 void forbid_always(Filter& filter) {
   for (const char* name : kForbidden) filter.forbid(name);
+  for (const char* name : kForbiddenWithoutDevice) filter.forbid(name);
   forbid_writing(filter, "open", 1);
   forbid_writing(filter, "openat", 2);
   // Its flags lie in memory, where a filter cannot look: callers fall back to openat.
@@ -174,7 +164,7 @@ void forbid_later(Filter& filter) {
 }
 
 void refuse_with_device(Filter& filter, bool ends_process) {
-  for (const char* name : kForbiddenWithDevice) filter.refuse(ends_process, name);
+  for (const char* name : kForbidden) filter.refuse(ends_process, name);
   filter.refuse_if(ends_process, "socket", is_not(0, AF_UNIX));
   filter.refuse_if(ends_process, "socketpair", is_not(0, AF_UNIX));
   filter.refuse_if(ends_process, "clone", bits(0, CLONE_THREAD, 0));
