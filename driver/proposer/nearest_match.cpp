@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "proposer/text_lines.h"
+#include "util/edit_distance.h"
 #include "util/text.h"
 
 namespace kagent::proposer {
@@ -22,22 +23,6 @@ constexpr double kLeastSimilarity = 0.4;
 constexpr std::size_t kMostText = 4096;
 
 using Words = std::vector<std::uint32_t>;
-
-// Levenshtein's distance in words.
-std::size_t edit_distance(const Words& a, const Words& b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replace = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replace, diagonal + 1, row[j] + 1});
-    }
-  }
-  return row.back();
-}
 
 struct WordLine {
   int number = 0;  // from 1
@@ -109,7 +94,7 @@ NearestMatch nearest_match(std::string_view source, std::string_view search, std
       words.insert(words.end(), lines[i].words.begin(), lines[i].words.end());
     if (words.size() > kMostWords) words.resize(kMostWords);
     if (steps != nullptr) *steps += words.size() * wanted.size();
-    const double similarity = 1 - static_cast<double>(edit_distance(words, wanted)) /
+    const double similarity = 1 - static_cast<double>(util::edit_distance(words, wanted)) /
                                       static_cast<double>(std::max(words.size(), wanted.size()));
     if (similarity < kLeastSimilarity || similarity <= nearest.similarity) continue;
     const std::vector<Line> places = lines_of(source);

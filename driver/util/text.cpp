@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <ctime>
 
+#include "util/edit_distance.h"
+
 namespace kagent::util {
 
 namespace {
@@ -160,22 +162,6 @@ char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-// Levenshtein's distance, upper and lower case taken as equal.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replace = diagonal + (lower(a[i]) == lower(b[j]) ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replace, diagonal + 1, row[j] + 1});
-    }
-  }
-  return row.back();
-}
-
 // Longer words are no names, and the distance costs the product of the lengths.
 constexpr std::size_t kLongestName = 256;
 
@@ -187,7 +173,8 @@ std::string nearest(std::string_view name, const std::vector<std::string>& candi
   std::size_t best_distance = kLongestName;
   for (const std::string& candidate : candidates) {
     if (candidate.size() > kLongestName) continue;
-    const std::size_t distance = edit_distance(name, candidate);
+    const std::size_t distance =
+        edit_distance(name, std::string_view(candidate), [](char a, char b) { return lower(a) == lower(b); });
     const std::size_t allowed = std::max<std::size_t>(1, std::max(name.size(), candidate.size()) / 3);
     if (distance > allowed || distance >= best_distance || distance >= candidate.size()) continue;
     best = candidate;
