@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/json_output.h"
 #include "cli/session.h"
 #include "cli/usage.h"
 #include "loop/interrupt.h"
@@ -107,7 +108,7 @@ int finish(const AgentOptions& options) {
                                 {"trials", result.trials},
                                 {"reported_by_agent", nullptr}};
     if (used != result.usage.end()) root["reported_by_agent"] = tokens_json(used->second);
-    fmt::print("{}\n", root.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    print_json(root);
     return kDone;
   }
   if (result.variant)

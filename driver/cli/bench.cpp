@@ -9,6 +9,7 @@
 #include "build_step/pick.h"
 #include "build_step/request.h"
 #include "cli/command.h"
+#include "cli/json_output.h"
 #include "cli/kernels.h"
 #include "cli/turns.h"
 #include "loop/interrupt.h"
@@ -85,7 +86,7 @@ int bench(const BenchOptions& options) {
   };
   Turns turns("measured");
   turns.of_choices(requests, bench_one);
-  if (options.json) fmt::print("{}\n", lines.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  if (options.json) print_json(lines);
   return loop::interrupted() ? kInterrupted : turns.code(kDone);
 }
 

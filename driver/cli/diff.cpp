@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/json_output.h"
 #include "cli/variants.h"
 #include "store/text_diff.h"
 #include "store/variant_name.h"
@@ -88,7 +89,7 @@ int diff(const DiffOptions& options) {
     else
       print(patch);
   }
-  if (options.kernel.json) fmt::print("{}\n", all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  if (options.kernel.json) print_json(all);
   return kDone;
 }
 

@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/finding.h"
+#include "cli/json_output.h"
 #include "cli/kernels.h"
 #include "runner/processor_counters.h"
 #include "store/variant_store.h"
@@ -66,7 +67,7 @@ int doctor(const DoctorOptions& options) {
                       {"present", finding.present},
                       {"found", finding.found},
                       {"without", finding.without}});
-    fmt::print("{}\n", root.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    print_json(root);
     return kDone;
   }
   fmt::print("kagent {}\n", kVersion);

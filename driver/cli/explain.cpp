@@ -9,6 +9,7 @@
 #include "build_step/request.h"
 #include "cli/command.h"
 #include "cli/devices.h"
+#include "cli/json_output.h"
 #include "cli/kernels.h"
 #include "loop/platform.h"
 #include "loop/sanitizer_check.h"
@@ -148,7 +149,7 @@ int explain(const ExplainOptions& options) {
         print(explanation);
     }
   }
-  if (options.json) fmt::print("{}\n", all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  if (options.json) print_json(all);
   return kDone;
 }
 

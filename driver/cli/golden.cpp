@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/json_output.h"
 #include "cli/kernels.h"
 #include "loop/reference.h"
 #include "loop/workbench.h"
@@ -125,7 +126,7 @@ int record(const RecordOptions& options) {
     if (!options.json) print(name, files);
     spec = load_with_reference(options.golden);  // the next case must not take a file that this one has now
   }
-  if (options.json) fmt::print("{}\n", lines.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  if (options.json) print_json(lines);
   return kDone;
 }
 

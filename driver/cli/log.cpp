@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/json_output.h"
 #include "cli/variants.h"
 #include "store/variant_name.h"
 #include "util/text.h"
@@ -82,8 +83,7 @@ int print_log(const KernelOptions& given) {
     }
   }
   if (given.json)
-    fmt::print("{}\n", nlohmann::ordered_json{{"variants", lines}, {"broken", broken}}.dump(
-                           2, ' ', false, nlohmann::json::error_handler_t::replace));
+    print_json({{"variants", lines}, {"broken", broken}});
   else if (kernels.empty())
     fmt::print("no variants yet\n");
   for (const std::string& line : broken) fmt::print(stderr, "kagent: cannot be used: {}\n", util::clean(line));

@@ -9,6 +9,7 @@
 #include "build_step/kernel_context.h"
 #include "build_step/request.h"
 #include "cli/command.h"
+#include "cli/json_output.h"
 #include "cli/kernels.h"
 #include "cli/turns.h"
 #include "cli/usage.h"
@@ -134,8 +135,7 @@ std::optional<int> replay(const OptimizeOptions& options, const std::vector<Kern
       if (!replayed && loop::interrupted()) return kInterrupted;
       const loop::ReplayReport report = require(std::move(replayed));
       if (options.json)
-        fmt::print("{}\n", to_json(request, context.architecture, report)
-                               .dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+        print_json(to_json(request, context.architecture, report));
       else
         print(fmt::format("{} ({}, {})", request.kernel, request.target, context.architecture), report);
       return report.departure.empty() ? kDone : kNegative;
@@ -201,8 +201,7 @@ int optimize(const OptimizeOptions& options) {
     turns.attempt([&] { optimize_all_of(request); });
     if (loop::interrupted()) break;
   }
-  if (options.json && !options.dry_run)
-    fmt::print("{}\n", lines.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  if (options.json && !options.dry_run) print_json(lines);
   return loop::interrupted() ? kInterrupted : turns.code(kDone);
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/json_output.h"
 #include "cli/variants.h"
 #include "store/variant_name.h"
 #include "util/text.h"
@@ -42,7 +43,7 @@ int promote(const PromoteOptions& options) {
     for (const auto& file : files) fmt::print("  {}\n", util::clean(file.string()));
   }
   if (options.kernel.json)
-    fmt::print("{}\n", all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    print_json(all);
   else
     fmt::print("Review and commit them: builds look there first, in every clone.\n");
   return kDone;

@@ -9,6 +9,7 @@
 #include "build_step/pick.h"
 #include "build_step/request.h"
 #include "cli/command.h"
+#include "cli/json_output.h"
 #include "cli/kernels.h"
 #include "cli/usage.h"
 #include "cli/variants.h"
@@ -103,7 +104,7 @@ int report(const ReportOptions& options) {
   if (options.json) {
     nlohmann::ordered_json lines = nlohmann::ordered_json::array();
     for (const report::KernelReport& one : reports) lines.push_back(to_json(one));
-    fmt::print("{}\n", lines.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    print_json(lines);
   } else {
     fmt::print("{}", table(reports));
     for (const report::KernelReport& one : reports)

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/json_output.h"
 #include "cli/variants.h"
 #include "store/reviews.h"
 #include "store/variant_name.h"
@@ -64,7 +65,7 @@ int review(const ReviewOptions& options) {
                    util::clean(variant.reference), state_of(variant, reviews));
     }
   }
-  if (options.kernel.json) fmt::print("{}\n", lines.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  if (options.kernel.json) print_json(lines);
   return options.confirm || options.withdraw || all_reviewed ? kDone : kNegative;
 }
 

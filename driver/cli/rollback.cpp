@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/json_output.h"
 #include "cli/variants.h"
 #include "store/variant_name.h"
 #include "util/text.h"
@@ -115,7 +116,7 @@ int rollback(const RollbackOptions& options) {
     else
       print(options.kernel.kernel, outcome, options.release);
   }
-  if (options.kernel.json) fmt::print("{}\n", all.dump(2));
+  if (options.kernel.json) print_json(all);
   return kDone;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
+#include "cli/json_output.h"
 #include "cli/session.h"
 #include "cli/usage.h"
 #include "proposer/answer.h"
@@ -10,10 +11,6 @@ namespace kagent::cli {
 namespace {
 
 using nlohmann::ordered_json;
-
-std::string dumped(const ordered_json& json) {
-  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace);
-}
 
 template <class T>
 ordered_json optional(const std::optional<T>& value) {
@@ -107,15 +104,15 @@ std::string brief_json(const loop::AgentSession& session, const proposer::Prompt
   for (const CaseBest& one : brief.cases)
     cases.push_back(
         {{"case", one.case_name}, {"weight", one.weight}, {"baseline_ns", one.baseline_ns}, {"best_ns", one.best_ns}});
-  return dumped({{"session", session_of(session)},
-                 {"device", brief.device},
-                 {"parent", brief.parent.hash},
-                 {"parent_source", util::clean(brief.parent.candidate.source, brief.parent.candidate.source.size())},
-                 {"cases", std::move(cases)},
-                 {"bottlenecks", std::move(bottlenecks)},
-                 {"system", prompt.system},
-                 {"prompt", prompt.text()},
-                 {"answer_schema", ordered_json::parse(proposer::answer_schema(), nullptr, false)}});
+  return json_text({{"session", session_of(session)},
+                    {"device", brief.device},
+                    {"parent", brief.parent.hash},
+                    {"parent_source", util::clean(brief.parent.candidate.source, brief.parent.candidate.source.size())},
+                    {"cases", std::move(cases)},
+                    {"bottlenecks", std::move(bottlenecks)},
+                    {"system", prompt.system},
+                    {"prompt", prompt.text()},
+                    {"answer_schema", ordered_json::parse(proposer::answer_schema(), nullptr, false)}});
 }
 
 std::string report_json(const loop::AgentSession& session, const loop::SubmitReport& report) {
@@ -132,16 +129,17 @@ std::string report_json(const loop::AgentSession& session, const loop::SubmitRep
     accepted.push_back({{"reference", variant.reference},
                         {"over_incumbent", 1 / variant.evidence.against_incumbent.ratio},
                         {"over_baseline", 1 / variant.evidence.against_baseline.ratio}});
-  return dumped({{"results", std::move(results)}, {"accepted", std::move(accepted)}, {"session", session_of(session)}});
+  return json_text(
+      {{"results", std::move(results)}, {"accepted", std::move(accepted)}, {"session", session_of(session)}});
 }
 
 std::string status_json(const loop::AgentSession& session) {
   const loop::SessionStatus status = session.status();
   auto trials = ordered_json::array();
   for (const Trial& trial : status.history) trials.push_back(to_json(trial));
-  return dumped({{"session", session_of(session)},
-                 {"built", status.incumbent.value_or("baseline")},
-                 {"trials", std::move(trials)}});
+  return json_text({{"session", session_of(session)},
+                    {"built", status.incumbent.value_or("baseline")},
+                    {"trials", std::move(trials)}});
 }
 
 }  // namespace kagent::cli

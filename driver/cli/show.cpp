@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "cli/json_output.h"
 #include "cli/variants.h"
 #include "loop/sanitizer_check.h"
 #include "store/evidence_json.h"
@@ -117,7 +118,7 @@ int show(const ShowOptions& options) {
     else
       print(variant);
   }
-  if (options.kernel.json && !options.source) fmt::print("{}\n", all.dump(2));
+  if (options.kernel.json && !options.source) print_json(all);
   return kDone;
 }
 

@@ -7,6 +7,7 @@
 #include "build_step/pick.h"
 #include "build_step/request.h"
 #include "cli/command.h"
+#include "cli/json_output.h"
 #include "cli/kernels.h"
 #include "cli/turns.h"
 #include "loop/workbench.h"
@@ -75,7 +76,7 @@ int verify(const VerifyOptions& options) {
   };
   Turns turns("checked");
   turns.of_choices(requests, check);
-  if (options.json) fmt::print("{}\n", lines.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  if (options.json) print_json(lines);
   return turns.code(passed ? kDone : kNegative);
 }
 
