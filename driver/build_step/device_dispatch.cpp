@@ -21,7 +21,7 @@ std::string capability(const std::string& architecture) {
 
 // What follows stands behind the baseline, whose macros may not meet its names.
 
-std::string choice_function(const DeviceDispatch& dispatch, const std::string& name) {
+std::string choice_function(const Dispatch& dispatch, const std::string& name) {
   std::string cases;
   for (const DispatchedLevel& variant : dispatch.variants)
     cases +=
@@ -65,7 +65,7 @@ template <class KagentResult, class... KagentTypes>
 }
 
 // A declaration of the entry as an indirect function.
-std::string entry_declaration(const DeviceDispatch& dispatch, const std::string& name, const std::string& baseline) {
+std::string entry_declaration(const Dispatch& dispatch, const std::string& name, const std::string& baseline) {
   const std::string attributes = fmt::format("__attribute__((__ifunc__(\"{}_resolve\"), __visibility__(\"{}\")))", name,
                                              dispatch.hidden ? "protected" : "default");
   if (!dispatch.symbol.empty())
@@ -81,7 +81,7 @@ std::string entry_declaration(const DeviceDispatch& dispatch, const std::string&
 
 }  // namespace
 
-Dispatcher device_dispatcher_source(const DeviceDispatch& dispatch) {
+Dispatcher device_dispatcher_source(const Dispatch& dispatch) {
   const RenamedBaseline renamed = renamed_baseline(dispatch.baseline, dispatch.entry);
   const std::string name = isolated_name(dispatch.target, dispatch.kernel, "dispatch");
 

@@ -87,13 +87,12 @@ RenamedBaseline renamed_baseline(const std::string& baseline, const std::string&
   return {fmt::format("#define {} {}\n{}\n#undef {}\n", last, name, baseline, last), scope + name};
 }
 
-Dispatcher dispatcher_source(const fs::path& source, const std::string& entry, const std::string& symbol,
-                             const std::string& target, const std::string& kernel, std::vector<DispatchedLevel> levels,
-                             bool hidden) {
+Dispatcher dispatcher_source(Dispatch dispatch) {
   // Highest first; the names sort that way.
+  std::vector<DispatchedLevel>& levels = dispatch.variants;
   std::ranges::sort(levels, std::greater<>{}, &DispatchedLevel::architecture);
-  const RenamedBaseline baseline = renamed_baseline(baseline_source(source), entry);
-  const std::string resolver = isolated_name(target, kernel, "resolve");
+  const RenamedBaseline baseline = renamed_baseline(dispatch.baseline, dispatch.entry);
+  const std::string resolver = isolated_name(dispatch.target, dispatch.kernel, "resolve");
 
   Dispatcher dispatcher;
   dispatcher.source = baseline.source + "#include \"dispatch.inc\"\n";
@@ -110,7 +109,8 @@ Dispatcher dispatcher_source(const fs::path& source, const std::string& entry, c
     text += fmt::format("  if ({}) return {};\n", supported(level.architecture), level.function);
   text += fmt::format("  return reinterpret_cast<void (*)()>(&::{});\n}}\n", baseline.entry);
   text += fmt::format("extern \"C\" void {}() __asm__(\"{}\") __attribute__((ifunc(\"{}\"), visibility(\"{}\")));\n",
-                      isolated_name(target, kernel, "entry"), symbol, resolver, hidden ? "protected" : "default");
+                      isolated_name(dispatch.target, dispatch.kernel, "entry"), dispatch.symbol, resolver,
+                      dispatch.hidden ? "protected" : "default");
   return dispatcher;
 }
 

@@ -35,16 +35,23 @@ std::string with_own_lines(const std::string& text, const std::filesystem::path&
 // The symbol under which a level's variant is linked: unique over targets, kernels and levels.
 std::string isolated_name(const std::string& target, const std::string& kernel, const std::string& architecture);
 
-// Baseline under another name plus an ifunc that is resolved once, when the program is loaded, to the highest level
-// that the processor has. `entry` as in the spec, `symbol` its mangled name.
-// With `hidden` (the target hides its symbols by default) the entry is exported as protected: the library's own calls
-// then reach it whatever other libraries define.
+// A kernel whose variants are chosen when the program runs.
+struct Dispatch {
+  std::string target, kernel;
+  std::string baseline;  // text that defines the entry: an include of the source, or a generated launcher
+  std::string entry;     // "ops::softmax"
+  std::string symbol;    // its mangled name; CUDA: empty where it is not known, and C++ linkage is meant
+  bool hidden = false;   // the target hides its symbols by default
+  std::vector<DispatchedLevel> variants;
+};
+
 struct Dispatcher {
   std::string source;    // the main generated file
   std::string resolver;  // "dispatch.inc" beside it, which it includes
 };
-Dispatcher dispatcher_source(const std::filesystem::path& source, const std::string& entry, const std::string& symbol,
-                             const std::string& target, const std::string& kernel, std::vector<DispatchedLevel> levels,
-                             bool hidden = false);
+// Of C++ code: the baseline under another name plus an ifunc that is resolved once, when the program is loaded, to the
+// highest level that the processor has. Where the target hides its symbols the entry is exported as protected: the
+// library's own calls then reach it whatever other libraries define.
+Dispatcher dispatcher_source(Dispatch dispatch);
 
 }  // namespace kagent::build_step

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -98,17 +99,15 @@ std::string variant_text(const KernelContext& context, const Variant& variant) {
 Dispatcher dispatcher(const Pick& pick, const std::vector<DispatchedLevel>& levels, const std::string& symbol) {
   const KernelContext& context = pick.contexts.front();
   const KernelRequest& request = pick.request;
-  if (request.language == Language::cxx)
-    return dispatcher_source(request.source, context.spec.entry, symbol, request.target, request.kernel, levels,
-                             hides_symbols(pick));
-  DeviceDispatch dispatch{request.target,
-                          request.kernel,
-                          baseline_text(context),
-                          called_function(context.spec),
-                          context.spec.style == Style::launcher ? symbol : "",
-                          hides_symbols(pick),
-                          levels};
-  return device_dispatcher_source(dispatch);
+  Dispatch dispatch{.target = request.target,
+                    .kernel = request.kernel,
+                    .baseline = baseline_text(context),
+                    .entry = called_function(context.spec),
+                    .symbol = context.spec.style == Style::launcher ? symbol : "",
+                    .hidden = hides_symbols(pick),
+                    .variants = levels};
+  return request.language == Language::cxx ? dispatcher_source(std::move(dispatch))
+                                           : device_dispatcher_source(dispatch);
 }
 
 Result<void> write_dispatch(const Pick& pick, const BuildOutput& main) {

@@ -97,14 +97,14 @@ class DeviceDispatcher : public ::testing::Test {
     write("kernel.cpp", kKernel);
     write("variants.cpp", kVariants);
     write("main.cpp", kMain);
-    const Dispatcher dispatcher =
-        device_dispatcher_source({"ops",
-                                  "which",
-                                  "#include \"kernel.cpp\"",
-                                  "ops::which",
-                                  symbol,
-                                  hidden,
-                                  {{"sm_80", "kagent_ops_which_sm_80"}, {"sm_90a", "kagent_ops_which_sm_90a"}}});
+    const Dispatcher dispatcher = device_dispatcher_source(
+        {.target = "ops",
+         .kernel = "which",
+         .baseline = "#include \"kernel.cpp\"",
+         .entry = "ops::which",
+         .symbol = symbol,
+         .hidden = hidden,
+         .variants = {{"sm_80", "kagent_ops_which_sm_80"}, {"sm_90a", "kagent_ops_which_sm_90a"}}});
     write("generated.cpp", dispatcher.source);
     write("dispatch.inc", dispatcher.resolver);
   }

@@ -54,8 +54,13 @@ class Dispatch : public ::testing::Test {
           "#include \"kernel.h\"\nconst char* ops::which(const float*, long long) { return \"baseline\"; }\n");
     write("level.cpp", "extern \"C\" const char* level_function(const float*, long long) { return \"level\"; }\n");
     write("main.cpp", "#include <cstdio>\n#include \"kernel.h\"\nint main() { std::puts(ops::which(nullptr, 1)); }\n");
-    const Dispatcher dispatcher = dispatcher_source(folder_.path() / "kernel.cpp", "ops::which", "_ZN3ops5whichEPKfx",
-                                                    "ops", "which", levels, hidden);
+    const Dispatcher dispatcher = dispatcher_source({.target = "ops",
+                                                     .kernel = "which",
+                                                     .baseline = baseline_source(folder_.path() / "kernel.cpp"),
+                                                     .entry = "ops::which",
+                                                     .symbol = "_ZN3ops5whichEPKfx",
+                                                     .hidden = hidden,
+                                                     .variants = levels});
     write("generated.cpp", dispatcher.source);
     write("dispatch.inc", dispatcher.resolver);
   }
@@ -97,8 +102,14 @@ TEST_F(Dispatch, WorksUnderTheAddressSanitizer) {
 }
 
 TEST(GeneratedSource, HigherLevelsAreAskedForFirst) {
-  const Dispatcher dispatcher = dispatcher_source(
-      "/k.cpp", "f", "_Z1fv", "t", "k", {{"x86-64-v2", "two"}, {"x86-64-v4", "four"}, {"x86-64-v3", "three"}});
+  const Dispatcher dispatcher =
+      dispatcher_source({.target = "t",
+                         .kernel = "k",
+                         .baseline = baseline_source("/k.cpp"),
+                         .entry = "f",
+                         .symbol = "_Z1fv",
+                         .hidden = false,
+                         .variants = {{"x86-64-v2", "two"}, {"x86-64-v4", "four"}, {"x86-64-v3", "three"}}});
   const std::string& text = dispatcher.resolver;
   EXPECT_LT(text.find("return four"), text.find("return three"));
   EXPECT_LT(text.find("return three"), text.find("return two"));
