@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loop/course_text.h"
 
+#include <array>
 #include <limits>
 
 #include <nlohmann/json.hpp>
@@ -285,12 +286,26 @@ CourseEnd read_end(const std::string& line) {
 }
 
 std::string course_line(const IncumbentFound& found) {
-  return line_of({{"step", "incumbent"}, {"reference", found.reference}, {"ratio", found.ratio}});
+  const profiler::Ceilings& roofs = found.ceilings;
+  return line_of({{"step", "incumbent"},
+                  {"reference", found.reference},
+                  {"ratio", found.ratio},
+                  {"roofline_share", optional(found.roofline_share)},
+                  {"ceilings", Json::array({roofs.flops_per_s, roofs.bytes_per_s, roofs.half_flops_per_s,
+                                            roofs.tensor_flops_per_s, roofs.launch_s})}});
 }
 
 IncumbentFound read_incumbent(const std::string& line) {
   return reading(line, "incumbent", [](const Json& root) {
-    return IncumbentFound{root.at("reference").get<std::string>(), root.at("ratio").get<double>()};
+    const auto roofs = root.at("ceilings").get<std::array<double, 5>>();
+    return IncumbentFound{.reference = root.at("reference").get<std::string>(),
+                          .ratio = root.at("ratio").get<double>(),
+                          .ceilings = {.flops_per_s = roofs[0],
+                                       .bytes_per_s = roofs[1],
+                                       .half_flops_per_s = roofs[2],
+                                       .tensor_flops_per_s = roofs[3],
+                                       .launch_s = roofs[4]},
+                          .roofline_share = read_optional<double>(root.at("roofline_share"))};
   });
 }
 

@@ -8,6 +8,7 @@
 
 #include "loop/acceptance.h"
 #include "loop/evaluation.h"
+#include "profiler/roofline.h"
 #include "values/bottleneck.h"
 #include "values/trial.h"
 
@@ -42,6 +43,9 @@ struct CourseEnd {
 struct IncumbentFound {
   std::string reference;  // empty: the baseline
   double ratio = 1;       // of its time over the baseline's
+  // What the roofline shares of this run are of. All 0 where kernel.json counts no work.
+  profiler::Ceilings ceilings = {};
+  std::optional<double> roofline_share = {};  // of a variant, when it was accepted
 };
 
 struct AnalysisFound {

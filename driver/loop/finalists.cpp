@@ -2,33 +2,62 @@
 #include "loop/finalists.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include <fmt/core.h>
 
 #include "build_step/pick.h"
+#include "judge/judge.h"
 #include "loop/usage.h"
-#include "profiler/roofline.h"
 #include "selection/selection.h"
 
 namespace kagent::loop {
 namespace {
 
-// Weighted over the timed cases; nothing where the spec counts no work.
-std::optional<double> share_of_roofline(const Workbench& bench, const Decision& decision) {
-  const KernelSpec& spec = bench.spec();
-  if (!spec.flops && !spec.bytes) return std::nullopt;
-  const profiler::Ceilings ceilings = bench.ceilings();
+bool counts_work(const KernelSpec& spec) {
+  return spec.flops || spec.bytes;
+}
+
+// Of the candidates' times, weighted over the cases; nothing where the spec counts no work or no roof was measured.
+std::optional<double> share_of_roofline(const KernelSpec& spec, const profiler::Ceilings& ceilings,
+                                        const std::vector<CaseTimes>& times) {
+  if (ceilings.flops_per_s <= 0 && ceilings.bytes_per_s <= 0) return std::nullopt;
   double share = 0, weight = 0;
-  for (const CaseRatio& ratio : decision.cases) {
-    const Case* one = spec.find_case(ratio.case_name);
+  for (const CaseTimes& timed : times) {
+    const Case* one = spec.find_case(timed.case_name);
     if (!one) continue;
-    auto position = require(profiler::position(spec, one->sizes, ratio.candidate_ns, ceilings));
+    auto position = require(profiler::position(spec, one->sizes, timed.candidate_ns, ceilings));
     if (!position) continue;
-    share += ratio.weight * position->share;
-    weight += ratio.weight;
+    share += timed.weight * position->share;
+    weight += timed.weight;
   }
   if (weight <= 0) return std::nullopt;
   return share / weight;
+}
+
+std::vector<CaseTimes> times_of(const Decision& against_baseline) {
+  std::vector<CaseTimes> times;
+  for (const CaseRatio& one : against_baseline.cases)
+    times.push_back({one.case_name, one.weight, one.incumbent_ns, one.candidate_ns});
+  return times;
+}
+
+// The baseline's, as candidates: of each case the median of what the races saw.
+std::vector<CaseTimes> times_of_baseline(const std::vector<Trial>& trials) {
+  std::map<std::string, std::pair<double, std::vector<double>>> seen;
+  for (const Trial& trial : trials)
+    for (const CaseTimes& one : trial.cases) {
+      auto& [weight, times] = seen[one.case_name];
+      weight = one.weight;
+      times.push_back(one.baseline_ns);
+    }
+  std::vector<CaseTimes> result;
+  for (auto& [name, one] : seen) {
+    const double time = judge::median(std::move(one.second));
+    result.push_back({name, one.first, time, time});
+  }
+  return result;
 }
 
 // How a variant raced when it was a candidate, if that is on record.
@@ -44,9 +73,18 @@ Finalists::Finalists(const RunScope& run, Workbench* bench, History& history)
   // What is accepted already would be judged against itself.
   for (const Trial& trial : history.trials())
     if (trial.detail.starts_with(kAcceptedAs)) judged_.insert(trial.candidate_hash);
-  incumbent_ratio_ = run.course.incumbent([this] { return choose_incumbent(); }).ratio;
-  // While the device is at hand: a later step may have to do without it.
-  if (bench && bench->platform().gpu) bench->ceilings();
+  const IncumbentFound found = run.course.incumbent([this] { return choose_incumbent(); });
+  incumbent_ratio_ = found.ratio;
+  ceilings_ = found.ceilings;
+  is_baseline_ = found.reference.empty();
+  roofline_share_ = found.roofline_share;
+}
+
+// Of the baseline it is known once something raced with it: as the build compiles it, which code of style kernel is
+// not.
+std::optional<double> Finalists::roofline_share() const {
+  if (!is_baseline_ || run_.context.spec.style == Style::kernel) return roofline_share_;
+  return share_of_roofline(run_.context.spec, ceilings_, times_of_baseline(history_.trials()));
 }
 
 void Finalists::look_at_incumbent() const {
@@ -56,9 +94,13 @@ void Finalists::look_at_incumbent() const {
 }
 
 IncumbentFound Finalists::choose_incumbent() {
+  IncumbentFound found;
+  // On a GPU in any case, while the device is at hand: a later step may have to do without it.
+  const bool on_gpu = bench_->platform().gpu.has_value();
+  if (on_gpu || counts_work(run_.context.spec)) found.ceilings = bench_->ceilings();
   incumbent_ = Incumbent{bench_->built_baseline(), std::nullopt};
   Choice choice = selection::choose(require(build_step::selection_inputs(run_.context, run_.variants)));
-  if (!choice.variant) return {};
+  if (!choice.variant) return found;
   run_.progress.on_event(Preparing{"checking " + choice.variant->reference});
   CompileResult compiled = require(bench_->compile_as_built(as_candidate(*choice.variant)));
   Outcome outcome = compiled.outcome;
@@ -71,18 +113,25 @@ IncumbentFound Finalists::choose_incumbent() {
   if (outcome != Outcome::ok) {
     run_.progress.on_event(Warning{fmt::format("{} fails here ({}): {}; the baseline is the incumbent",
                                                choice.variant->reference, name(outcome), detail)});
-    return {};
+    return found;
   }
   incumbent_ = Incumbent{compiled.binary, std::move(choice.variant)};
+  found.reference = incumbent_.variant->reference;
+  found.roofline_share =
+      share_of_roofline(run_.context.spec, found.ceilings, times_of(incumbent_.variant->evidence.against_baseline));
+  found.ratio = raced_ratio();
+  return found;
+}
+
+// How the incumbent races, so that the threshold for finalists is known before anything else is measured.
+double Finalists::raced_ratio() {
   // What raced in device code alone is compared with how it raced: the build's compiler may make another program.
   if (run_.context.spec.style == Style::kernel)
-    if (const auto ratio = raced_as_candidate(history_.trials(), incumbent_.variant->reference))
-      return {incumbent_.variant->reference, *ratio};
-  // So that the threshold for finalists is known before anything else is measured.
+    if (const auto ratio = raced_as_candidate(history_.trials(), incumbent_.variant->reference)) return *ratio;
   auto raced = require(race(bench_->runner(), bench_->built_spec(), bench_->built_baseline(), {incumbent_.binary},
                             measuring(run_, *bench_)));
   const bool is_measured = raced.front().outcome == Outcome::ok && raced.front().samples > 0;
-  return {incumbent_.variant->reference, is_measured ? raced.front().ratio : 1};
+  return is_measured ? raced.front().ratio : 1;
 }
 
 void Finalists::judge_best(double share, int most) {
@@ -110,10 +159,11 @@ bool Finalists::judge(const Trial& trial) {
   const Evidence& evidence = judged.variant->evidence;
   if (run_.course.replays())
     run_.progress.on_event(Accepted{judged.variant->reference, evidence.against_incumbent, evidence.against_baseline});
-  // As in choose_incumbent().
+  // As in raced_ratio().
   const bool raced_alike = run_.context.spec.style != Style::kernel;
   incumbent_ratio_ = raced_alike ? evidence.against_baseline.ratio : raced;
   roofline_share_ = judged.roofline_share;
+  is_baseline_ = false;
   incumbent_ = Incumbent{judged.binary.value_or(Binary{}), judged.variant};
   accepted_ = std::move(judged.variant);
   return true;
@@ -126,7 +176,9 @@ JudgedFinalist Finalists::judged_now(const Trial& trial) {
     return {.outcome = finalist.trial.outcome, .detail = finalist.trial.detail, .variant = {}, .binary = {}};
   JudgedFinalist judged =
       require(judge_finalist(*bench_, run_.variants, incumbent_, finalist, measuring(run_, *bench_), run_.progress));
-  if (judged.variant) judged.roofline_share = share_of_roofline(*bench_, judged.variant->evidence.against_baseline);
+  if (judged.variant)
+    judged.roofline_share =
+        share_of_roofline(run_.context.spec, ceilings_, times_of(judged.variant->evidence.against_baseline));
   return judged;
 }
 

@@ -9,6 +9,7 @@
 #include "loop/history.h"
 #include "loop/run_scope.h"
 #include "loop/workbench.h"
+#include "profiler/roofline.h"
 #include "values/variant.h"
 
 namespace kagent::loop {
@@ -29,11 +30,13 @@ class Finalists {
 
   // The newest that was accepted here.
   const std::optional<Variant>& accepted() const { return accepted_; }
-  // The incumbent's, weighted over the timed cases; nothing where the spec counts no work, or before one was accepted.
-  std::optional<double> roofline_share() const { return roofline_share_; }
+  // The incumbent's, weighted over the timed cases; nothing where the spec counts no work, or nothing was measured yet
+  // as the build compiles it.
+  std::optional<double> roofline_share() const;
 
  private:
   IncumbentFound choose_incumbent();
+  double raced_ratio();
   bool judge(const Trial& trial);
   JudgedFinalist judged_now(const Trial& trial);
   Evaluated rebuilt(const Trial& trial);
@@ -44,7 +47,9 @@ class Finalists {
   Incumbent incumbent_;         // not of a replay
   double incumbent_ratio_ = 1;  // of its time over the baseline's, as far as measured
   std::optional<Variant> accepted_;
-  std::optional<double> roofline_share_;
+  profiler::Ceilings ceilings_;
+  bool is_baseline_ = true;               // the incumbent
+  std::optional<double> roofline_share_;  // of a variant
   std::set<std::string> judged_;
   bool judged_here_ = false;  // in this run
 };

@@ -100,6 +100,7 @@ class Run {
                                                  run_.options.proposer.name, proposers_.alone_because)});
     if (writing_ && !previewing_ && !replays()) record(before);
     finalists_.emplace(run_, bench_.get(), *history_);
+    state_.roofline_share = finalists_->roofline_share();
     if (writing_) finalists_->look_at_incumbent();
     batches_.emplace(run_, bench_.get(), *history_);
     if (writing_) rounds_.emplace(run_, bench_.get(), *history_, *batches_, proposers_);

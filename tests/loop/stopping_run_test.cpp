@@ -79,6 +79,35 @@ TEST_F(StoppingRun, ends_when_enough_of_the_roofline_is_reached) {
   EXPECT_EQ(asked_, 2);
 }
 
+TEST_F(StoppingRun, ends_when_the_baseline_turns_out_to_be_near_enough_to_the_roofline) {
+  without_tunables();
+  fake_->answers = {{written(R"(#include "scale.h"
+void scale(const float* x, float* y, int n) {
+  for (int i = 0; i < n; ++i) {
+    volatile float kept = x[i];
+    for (int k = 0; k < 100; ++k) kept = kept;
+    y[i] = 2 * kept;
+  }
+}
+)")}};
+  const TuningResult result = run();
+  EXPECT_THAT(result.reason, HasSubstr("the goal is reached"));
+  EXPECT_THAT(result.reason, HasSubstr("of the roofline"));
+  EXPECT_FALSE(result.variant);
+  EXPECT_EQ(asked_, 1);
+}
+
+TEST_F(StoppingRun, does_not_begin_where_the_incumbent_is_near_enough_to_the_roofline) {
+  without_tunables();
+  fake_->answers = {{written(kFast)}};
+  ASSERT_TRUE(run().variant);
+  options_.again = true;
+  options_.proposers = [](const ProposerChoice&, const proposer::model::GiveUp&) { return Proposers(); };
+  const TuningResult result = run();
+  EXPECT_THAT(result.reason, HasSubstr("the goal is reached"));
+  EXPECT_EQ(result.trials, 0);
+}
+
 TEST_F(StoppingRun, ends_when_it_is_as_much_faster_as_was_wanted) {
   options_.goal_speedup = 1.5;
   fake_->answers = {{written(kFast)}};
