@@ -50,6 +50,25 @@ TEST(CourseText, an_analysis_comes_back_with_what_the_machine_code_shows) {
   EXPECT_EQ(back.bottlenecks[0].kernels, one.kernels);
 }
 
+TEST(CourseText, an_incumbent_comes_back_with_the_roofs_that_shares_are_of) {
+  IncumbentFound found;
+  found.reference = "kagent/scale/x86-64/g001-0123abcd";
+  found.ratio = 0.25;
+  found.ceilings = {.flops_per_s = 6e13,
+                    .bytes_per_s = 4.2e12,
+                    .half_flops_per_s = 1.2e14,
+                    .tensor_flops_per_s = 6.4e14,
+                    .launch_s = 2.7e-6};
+  for (const std::optional<double> share : {std::optional<double>(0.1 + 0.2), std::optional<double>()}) {
+    found.roofline_share = share;
+    const IncumbentFound back = read_incumbent(course_line(found));
+    EXPECT_EQ(back.roofline_share, share);
+    EXPECT_EQ(back.ceilings.bytes_per_s, 4.2e12);
+    EXPECT_EQ(back.ceilings.launch_s, 2.7e-6);
+    EXPECT_EQ(course_line(back), course_line(found));
+  }
+}
+
 TEST(CourseText, a_finalist_that_the_sanitizer_refused_was_faster_and_is_not_accepted) {
   JudgedFinalist judged;
   judged.outcome = Outcome::sanitizer_error;
