@@ -242,8 +242,12 @@ Result<const FunctionDeclaration*> choose(const Declarations& declarations, std:
   }
   if (found.empty()) {
     const std::string last(entry.substr(entry.rfind(':') + 1));
-    return failure("the source declares no function '" + util::clean(entry, 100) + "'",
-                   util::suggest(last, names, "function"));
+    const std::string problem = "the source declares no function '" + util::clean(entry, 100) + "'";
+    // In another namespace, or in an inline one that its callers do not name.
+    for (const FunctionDeclaration& function : declarations.functions)
+      if (function.name.ends_with("::" + last))
+        return failure(problem, "did you mean '" + util::clean(function.name, 100) + "'?");
+    return failure(problem, util::suggest(last, names, "function"));
   }
   const auto defined = [](const FunctionDeclaration* function) { return function->is_definition; };
   if (std::any_of(found.begin(), found.end(), defined))

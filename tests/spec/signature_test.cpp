@@ -126,6 +126,8 @@ TEST(Signature, TypesThatAreNoDtypeAreRefusedWithTheFix) {
 
 TEST(Signature, AMissingOrAmbiguousEntryIsExplained) {
   EXPECT_THAT(understood("void softmax(float* y);", "softmaxx"), HasSubstr("did you mean 'softmax'?"));
+  EXPECT_THAT(understood("namespace a { inline namespace v1 { void f(float* y); } }", "a::f"),
+              HasSubstr("did you mean 'a::v1::f'?"));
   EXPECT_THAT(understood("", "f"), HasSubstr("declares no function 'f'"));
   EXPECT_THAT(understood("void f(float* y) {}\nvoid f(double* y) {}"),
               HasSubstr("'f' is ambiguous: f (line 1), f (line 2)"));
