@@ -81,9 +81,12 @@ void print(const std::string& patch) {
 int diff(const DiffOptions& options) {
   const KeptVariants kept = open_kept(options.kernel);
   auto all = nlohmann::ordered_json::array();
-  for (const std::string& architecture : architectures(kept, options.kernel)) {
+  const auto wanted = architectures(kept, options.kernel);
+  for (const std::string& architecture : wanted) {
     const auto [from, to] = sides(kept, options, architecture);
-    const std::string patch = require(store::text_diff(from.text, from.name, to.text, to.name));
+    // One after the other, generations of the same number could not be told apart.
+    const std::string of = wanted.size() > 1 && !options.kernel.json ? architecture + "/" : "";
+    const std::string patch = require(store::text_diff(from.text, of + from.name, to.text, of + to.name));
     if (options.kernel.json)
       all.push_back({{"architecture", architecture}, {"from", from.name}, {"to", to.name}, {"patch", patch}});
     else

@@ -133,6 +133,18 @@ TEST_F(VariantCommandsTest, diff_compares_with_the_baseline_or_between_generatio
   EXPECT_EQ(kagent("diff softmax").out, first);
 }
 
+TEST_F(VariantCommandsTest, diff_of_several_architectures_says_which_is_which) {
+  NewVariant other = example("int optimised_elsewhere;\n");
+  other.evidence.architecture = "x86-64-v4";
+  other.evidence.key.source = util::sha256("int baseline;\n");
+  VariantStore store = open();
+  add(store, other);
+  const std::string both = kagent("diff softmax").out;
+  EXPECT_THAT(both, HasSubstr("--- a/x86-64-v3/baseline/softmax.cpp\n+++ b/x86-64-v3/g003/softmax.cpp\n"));
+  EXPECT_THAT(both, HasSubstr("+++ b/x86-64-v4/g001/softmax.cpp\n"));
+  EXPECT_THAT(kagent("diff softmax --architecture x86-64-v4").out, HasSubstr("+++ b/g001/softmax.cpp\n"));
+}
+
 TEST_F(VariantCommandsTest, rollback_goes_back_step_by_step_and_is_undone_by_release) {
   const std::string before = untouched() + git("for-each-ref");
   Ran ran = kagent("rollback softmax");
