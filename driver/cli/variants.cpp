@@ -133,16 +133,22 @@ std::optional<Variant> in_use(const KeptVariants& kept, const std::string& kerne
 Variant find_variant(const KeptVariants& kept, const std::string& kernel, const std::string& architecture,
                      const std::string& text) {
   const auto generation = store::parse_generation(text);
-  std::vector<std::string> names;
-  for (Variant& variant : all_variants(kept.store, kernel, architecture)) {
+  std::vector<std::string> names, broken;
+  for (Variant& variant : all_variants(kept.store, kernel, architecture, &broken)) {
     // By generation a branch is meant, which the files in the working tree may be an edited copy of.
     const bool by_number = generation && variant.evidence.generation == *generation;
     if (variant.reference == text || (by_number && variant.place != VariantPlace::working_tree)) return variant;
     names.push_back(variant.place == VariantPlace::working_tree ? variant.reference
                                                                 : store::generation_name(variant.evidence.generation));
   }
-  throw UserError(fmt::format("there is no variant '{}' of {} for {}", text, kernel, architecture),
-                  names.empty() ? "" : fmt::format("there are {}", fmt::join(names, ", ")));
+  const std::string others = names.empty() ? "" : fmt::format("there are {}", fmt::join(names, ", "));
+  for (const std::string& line : broken) {
+    const std::string reference = line.substr(0, line.find(": "));
+    const auto name = store::parse_variant_name(reference);
+    if (reference == text || (name && generation && name->generation == *generation))
+      throw UserError("a variant that cannot be used: " + util::clean(line, 500), others);
+  }
+  throw UserError(fmt::format("there is no variant '{}' of {} for {}", text, kernel, architecture), others);
 }
 
 std::string speedup(double ratio) {

@@ -79,6 +79,11 @@ TEST_F(VariantCommandsTest, log_names_what_cannot_be_used) {
   EXPECT_EQ(ran.code, 0);
   EXPECT_THAT(ran.err, HasSubstr("g009-00000000"));
   EXPECT_THAT(ran.out, HasSubstr("g003"));
+  const Ran shown = kagent("show softmax g009");
+  EXPECT_EQ(shown.code, 2);
+  EXPECT_THAT(shown.err, HasSubstr("cannot be used: kagent/softmax/x86-64-v3/g009-00000000: "));
+  EXPECT_THAT(shown.err, HasSubstr("there are g003"));
+  EXPECT_THAT(kagent("show softmax g010").err, HasSubstr("there is no variant 'g010'"));
 }
 
 TEST_F(VariantCommandsTest, an_unknown_kernel_is_wrong_use_and_the_nearest_is_named) {
