@@ -18,8 +18,8 @@ int cudaLaunchKernel(const void*, Extent, Extent block, void**, std::size_t, voi
 }
 // Since CUDA 13 launches take another way.
 int __cudaGetKernel(const void** kernel, const void* function) { return *kernel = function, 0; }
-int __cudaLaunchKernel(const void* kernel, Extent grid, Extent block, void** arguments, std::size_t shared, void* stream) {
-  return cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
+int __cudaLaunchKernel(const void* kernel, Extent grid, Extent block, void** values, std::size_t shared, void* stream) {
+  return cudaLaunchKernel(kernel, grid, block, values, shared, stream);
 }
 }
 ]])
