@@ -4,17 +4,13 @@
 #include <algorithm>
 
 #include "loop/numeric.h"
+#include "values/idea.h"
 
 namespace kagent::loop {
 namespace {
 
 bool is_counted(const Usage& usage) {
   return usage.input_tokens > 0 || usage.output_tokens > 0 || usage.cost > 0 || usage.seconds > 0;
-}
-
-bool is_same_idea(const Candidate& a, const Candidate& b) {
-  return a.proposer == b.proposer && a.parent == b.parent && a.second_parent == b.second_parent &&
-         a.change == b.change && a.hypothesis == b.hypothesis;
 }
 
 }  // namespace
@@ -27,9 +23,10 @@ Usage usage_behind(const std::vector<Trial>& history, const Trial& trial) {
   if (written == history.end()) return trial.candidate.usage;
   Usage usage = written->candidate.usage;
   // Whoever says nothing of an idea has no attempts at it that could be told from others.
-  if (written->candidate.hypothesis.empty()) return usage;
+  const std::string idea = idea_of(written->candidate);
+  if (idea.empty()) return usage;
   for (auto one = history.begin(); one != written; ++one)
-    if (!one->score && is_same_idea(one->candidate, written->candidate)) usage += one->candidate.usage;
+    if (!one->score && idea_of(one->candidate) == idea) usage += one->candidate.usage;
   return usage;
 }
 

@@ -11,8 +11,7 @@
 namespace kagent::loop {
 
 // What the exchanges cost that led to a candidate: its own, that of the source whose tunables it sets, and those of the
-// failed attempts at the same idea that were repaired on the way to it. An attempt at the same idea has the same
-// parents and says the same of its change, as a repair does.
+// failed attempts at the same idea (idea_of()) that were repaired on the way to it.
 Usage usage_behind(const std::vector<Trial>& history, const Trial& trial);
 
 // What each of so many answers has of it, so that the shares add up to the whole; nothing where nothing is known.

@@ -7,6 +7,7 @@
 
 #include "proposer/prompt_parts.h"
 #include "proposer/prompt_text.h"
+#include "values/idea.h"
 
 namespace kagent::proposer {
 namespace {
@@ -48,13 +49,6 @@ std::vector<Source> sources_in(const std::vector<Trial>& history) {
   return sources;
 }
 
-// Equal for a candidate and its corrections, which keep what was tried and why; empty where nothing says what that is.
-std::string idea_of(const Source& source) {
-  const Candidate& candidate = source.written->candidate;
-  if (candidate.hypothesis.empty()) return {};
-  return candidate.hypothesis + '\0' + candidate.change + '\0' + candidate.parent;
-}
-
 std::string values(const TunableValues& tunables) {
   std::string text;
   for (const auto& [name, value] : tunables) text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, value);
@@ -94,10 +88,11 @@ Tried sort_out(const std::vector<Source>& sources) {
   // A failure that was corrected is none, and of several corrections that failed the last one tells the most.
   std::unordered_set<std::string> ideas;
   for (const std::vector<Source>* passed : {&tried.worked, &tried.nothing})
-    for (const Source& one : *passed) ideas.insert(idea_of(one));
+    for (const Source& one : *passed) ideas.insert(idea_of(one.written->candidate));
   std::vector<Source> failed;
   for (auto one = tried.failed.rbegin(); one != tried.failed.rend(); ++one)
-    if (std::string idea = idea_of(*one); idea.empty() || ideas.insert(std::move(idea)).second) failed.push_back(*one);
+    if (std::string idea = idea_of(one->written->candidate); idea.empty() || ideas.insert(std::move(idea)).second)
+      failed.push_back(*one);
   // The latest ones first: they stand nearest to the source.
   tried.failed = std::move(failed);
   std::ranges::reverse(tried.nothing);
