@@ -121,7 +121,7 @@ bool Course::takes_meanwhile() {
 
 IncumbentFound Course::incumbent(const std::function<IncumbentFound()>& find) {
   if (replaying_) return read_incumbent(next("incumbent", "the choice of the incumbent"));
-  const IncumbentFound found = find();
+  IncumbentFound found = find();
   write(course_line(found));
   return found;
 }
