@@ -11,7 +11,6 @@
 namespace kagent::build_step {
 namespace {
 
-namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
 TEST(GeneratedSource, BaselineIsIncludedByItsPath) {

@@ -27,7 +27,7 @@ class Gpu : public OnGpu<> {
 
   std::unique_ptr<Session> launcher() { return start({KAGENT_CUDA_LAUNCHER, "", ""}, launcher_parameters()); }
   std::unique_ptr<Session> kernel(const std::string& symbol, const Launch& how,
-                                  std::vector<Parameter> parameters = kernel_parameters()) {
+                                  const std::vector<Parameter>& parameters = kernel_parameters()) {
     return start(device_binary(KAGENT_CUDA_KERNELS, symbol, how), parameters);
   }
   RunResult outcome_of(Session& session, int mode, const CallLayout& layout = {}) {
