@@ -82,10 +82,10 @@ bool hides_symbols(const Pick& pick) {
 }
 
 // The text that defines the called function with the project's own kernel.
-std::string baseline_text(const KernelContext& context) {
+std::string baseline_text(const KernelContext& context, Seen seen = Seen::outside) {
   const fs::path& source = context.request.source;
   if (context.spec.style == Style::launcher) return baseline_source(source);
-  return launcher_source(context.spec, context.source_text, source.string(), *context.spec.launch);
+  return launcher_source(context.spec, context.source_text, source.string(), *context.spec.launch, seen);
 }
 
 // The same with the variant.
@@ -101,7 +101,7 @@ Dispatcher dispatcher(const Pick& pick, const std::vector<DispatchedLevel>& leve
   const KernelRequest& request = pick.request;
   Dispatch dispatch{.target = request.target,
                     .kernel = request.kernel,
-                    .baseline = baseline_text(context),
+                    .baseline = baseline_text(context, Seen::as_compiled),
                     .entry = called_function(context.spec),
                     .symbol = context.spec.style == Style::launcher ? symbol : "",
                     .hidden = hides_symbols(pick),
@@ -179,7 +179,7 @@ Result<Pick> pick(const KernelRequest& request, const store::VariantStore& varia
 }
 
 RenamedBaseline dispatched_baseline(const KernelContext& context) {
-  return renamed_baseline(baseline_text(context), called_function(context.spec));
+  return renamed_baseline(baseline_text(context, Seen::as_compiled), called_function(context.spec));
 }
 
 Result<void> write_sources(const Pick& pick) {

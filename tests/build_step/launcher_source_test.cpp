@@ -219,6 +219,8 @@ TEST_F(CompiledLauncher, IsSeenOutsideOfASharedLibraryThatHidesItsFunctions) {
                                      "nvcc -shared kernel.cu -o libfill.so && nvcc main.cpp -L. -lfill -o main");
   EXPECT_TRUE(built.ok()) << built.standard_output << built.standard_error;
   EXPECT_THAT(built.standard_error, Not(HasSubstr("warning")));
+  EXPECT_THAT(launcher_source(spec, kernel, "fill.cu", launch_of("1", "8"), Seen::as_compiled),
+              Not(HasSubstr("__visibility__")));
 }
 
 TEST_F(CompiledLauncher, NeedsNoArithmeticToBeFreeOfWarnings) {
