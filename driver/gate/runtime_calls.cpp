@@ -277,11 +277,19 @@ class RuntimeCalls {
     return false;
   }
 
-  // "name.stream = " somewhere; of what is checked as an assignment.
+  // "name.stream = ..." or "name[0].stream = ..." somewhere, of what is checked as an assignment; or all of it at once.
   bool sets_stream_of(std::string_view name) const {
-    for (std::size_t i = 0; i + 3 < tokens_.size(); ++i)
-      if (tokens_[i].is(name) && tokens_[i + 1].is(".") && tokens_[i + 2].is("stream") && tokens_[i + 3].is("="))
+    for (std::size_t i = 0; i + 3 < tokens_.size(); ++i) {
+      if (!tokens_[i].is(name)) continue;
+      std::size_t next = i + 1;
+      if (tokens_[next].is("[")) next = past_group(tokens_, next);
+      if (next + 2 < tokens_.size() && tokens_[next].is(".") && tokens_[next + 1].is("stream") &&
+          tokens_[next + 2].is("="))
         return true;
+      if (next + 1 < tokens_.size() && tokens_[next].is("=") && tokens_[next + 1].is("{") &&
+          holds_stream(next + 1, past_group(tokens_, next + 1)))
+        return true;
+    }
     return false;
   }
 
@@ -290,15 +298,35 @@ class RuntimeCalls {
     if (!has_stream(i) || i < 1 || i + 2 >= tokens_.size()) return;
     const std::size_t before = tokens_[i - 1].is("const") && i > 1 ? i - 2 : i - 1;
     const bool names = tokens_[i + 1].is_identifier();
-    if (!names && !tokens_[i + 1].is("{") && !tokens_[i + 1].is("(")) return;  // a pointer or reference to one
-    if (names && (tokens_[before].is("(") || tokens_[before].is(",") || tokens_[before].is("<")))
-      return;  // a parameter
-    const std::string name = names ? tokens_[i + 1].text : tokens_[before].is("=") ? tokens_[before - 1].text : "";
-    std::size_t end = i + 1;
-    while (end < tokens_.size() && !tokens_[end].is(";"))
-      end = tokens_[end].is("{") || tokens_[end].is("(") ? past_group(tokens_, end) : end + 1;
-    if (!holds_stream(i + 1, std::min(end, tokens_.size())) && (name.empty() || !sets_stream_of(name)))
+    if (names && (tokens_[before].is("(") || tokens_[before].is(","))) return;  // a parameter
+    if (tokens_[i + 1].is("*") || tokens_[i + 1].is("&")) return;               // of one that is declared elsewhere
+    if (names) return check_declared_configurations(i);
+    // One without a name, or the type under another: "config = cudaLaunchConfig_t{...}", "using C =
+    // cudaLaunchConfig_t".
+    const std::string name = tokens_[before].is("=") ? tokens_[before - 1].text : "";
+    const std::size_t end = statement_end(i + 1);
+    if (!holds_stream(i + 1, end) && (name.empty() || !sets_stream_of(name)))
       add_other_stream(i, i + 2, name.empty() ? "a launch" : "'" + name + "'");
+  }
+
+  // "cudaLaunchConfig_t a = {...}, b;"
+  void check_declared_configurations(std::size_t type) {
+    const std::size_t end = statement_end(type + 1);
+    for (std::size_t at = type + 1; at < end;) {
+      std::size_t next = at;
+      while (next < end && !tokens_[next].is(","))
+        next = tokens_[next].is("{") || tokens_[next].is("(") ? past_group(tokens_, next) : next + 1;
+      const std::string& name = tokens_[at].text;
+      if (!holds_stream(at + 1, std::min(next, end)) && !sets_stream_of(name))
+        add_other_stream(type, std::min(at + 1, end), "'" + name + "'");
+      at = next + 1;
+    }
+  }
+
+  std::size_t statement_end(std::size_t at) const {
+    while (at < tokens_.size() && !tokens_[at].is(";"))
+      at = tokens_[at].is("{") || tokens_[at].is("(") ? past_group(tokens_, at) : at + 1;
+    return std::min(at, tokens_.size());
   }
 
   void check_launch(std::size_t open) {

@@ -39,6 +39,9 @@ TEST(RuntimeCalls, WhatLaunchingNeedsIsTaken) {
       "cudaLaunchConfig_t config = {dim3(1), dim3(n), 0, stream};\ncudaLaunchKernelEx(&config, scale_kernel, x, y, "
       "n);");
   expect_taken(
+      "cudaLaunchConfig_t first, second[1];\nfirst = {dim3(1), dim3(n), 0, stream}; second[0].stream = stream;\n"
+      "cudaLaunchKernelEx(&first, scale_kernel, x, y, n); cudaLaunchKernelEx(second, scale_kernel, x, y, n);");
+  expect_taken(
       "void* taken[] = {&x, &y, &n};\n"
       "cudaLaunchCooperativeKernel((void*)scale_kernel, dim3(1), dim3(n), taken, 0, stream);");
   expect_taken("cudaStream_t on = stream; scale_kernel<<<1, n, 0, on>>>(x, y, n);");
@@ -65,6 +68,10 @@ TEST(RuntimeRewardHack, a_launch_by_a_call_forgets_the_stream) {
   expect_caught("cuda-stream", "cudaLaunchConfig_t config{dim3(1), dim3(n)}; " + launch);
   expect_caught("cuda-stream", "auto config = cudaLaunchConfig_t{dim3(1), dim3(n), 0, 0}; " + launch);
   expect_caught("cuda-stream", "cudaLaunchConfig_t config = {}; config.stream = 0; " + launch);
+  expect_caught("cuda-stream", "cudaLaunchConfig_t first = {}, config; first.stream = stream; " + launch);
+  expect_caught("cuda-stream", "using C = cudaLaunchConfig_t; C config{}; " + launch);
+  expect_caught("cuda-stream", "typedef cudaLaunchConfig_t C; C config{}; " + launch);
+  expect_caught("cuda-stream", "std::array<cudaLaunchConfig_t, 1> config{}; " + launch);
   expect_caught("cuda-stream", "cudaLaunchConfig_t config = {}; config.stream = stream; config.stream = {}; " + launch);
   expect_caught("cuda-stream", "cudaLaunchKernel((void*)scale_kernel, dim3(1), dim3(n), taken);");
   expect_caught("cuda-stream", "cudaLaunchCooperativeKernel((void*)scale_kernel, dim3(1), dim3(n), taken, 0, 0);");
