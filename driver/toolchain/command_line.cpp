@@ -107,23 +107,19 @@ void expand(const fs::path& directory, Words words, int depth, Words& expanded) 
   }
 }
 
-// The options that stand for what GCC and Clang take from the environment, after all others as they do: include
-// folders, of which an empty name is the working folder.
-Words environment_options() {
-  constexpr std::array<std::pair<const char*, const char*>, 2> kVariables = {
-      {{"CPATH", "-I"}, {"CPLUS_INCLUDE_PATH", "-isystem"}}};
+// The options that stand for what GCC and Clang take from the environment: include folders behind all others, of which
+// an empty name is the working folder. They are the machine's: whoever sets them means packages, and not the project.
+Words environment_options(const Words& others) {
   Words options;
-  for (const auto& [variable, option] : kVariables) {
+  for (const char* variable : {"CPATH", "CPLUS_INCLUDE_PATH"}) {
     const char* const value = std::getenv(variable);
     if (value == nullptr || *value == '\0') continue;
     std::string_view rest = value;
     for (bool more = true; more;) {
       const std::size_t end = std::min(rest.find(':'), rest.size());
       const std::string folder = end == 0 ? "." : std::string(rest.substr(0, end));
-      if (std::string_view(option) == "-I")
-        options.push_back(option + folder);
-      else
-        options.insert(options.end(), {option, folder});
+      // Named once more as a system folder, it would be searched behind the others.
+      if (std::ranges::find(others, "-I" + folder) == others.end()) options.insert(options.end(), {"-isystem", folder});
       more = end < rest.size();
       rest.remove_prefix(more ? end + 1 : end);
     }
@@ -201,7 +197,7 @@ Result<CompileCommand> parse_command_line(const fs::path& directory, Words words
   Words expanded;
   expand(directory, std::move(words), 0, expanded);
   if (is_nvcc(*compiler)) expanded = canonical_nvcc_options(with_nvcc_environment(expanded));
-  const Words of_environment = environment_options();
+  const Words of_environment = environment_options(expanded);
   expanded.insert(expanded.end(), of_environment.begin(), of_environment.end());
   bool has_input = false;
   CompileCommand command{directory, *std::move(compiler), options_of(directory, expanded, source, has_input)};

@@ -114,8 +114,9 @@ Result<std::vector<fs::path>> included_headers(const CompileCommand& command, co
   if (!finished) return std::unexpected(finished.error());
   if (!finished->ok()) {
     const std::string reason = distil(finished->standard_error, {{}, source.string(), source.filename().string()});
-    return failure("cannot read the headers of '" + source.string() + "': " + reason.substr(0, reason.find('\n')),
-                   "make the source compile first");
+    return failure(
+        "cannot read the headers of '" + source.string() + "': " + reason.substr(0, reason.find('\n')),
+        "make the source compile first, in a shell with the environment of the build (CPATH, NVCC_APPEND_FLAGS, ...)");
   }
   const SystemHeaders system(command, own_folders);
   std::vector<fs::path> headers;

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "toolchain/clean_environment.h"
 #include "util/files.h"
 
 namespace kagent::toolchain {
@@ -37,6 +38,7 @@ class Database : public testing::Test {
   fs::path file() const { return folder_.path() / "compile_commands.json"; }
 
   util::TemporaryFolder folder_;
+  CleanEnvironment environment_;
 };
 
 TEST_F(Database, leaves_out_what_is_not_an_option_of_the_compilation) {
@@ -55,12 +57,10 @@ TEST_F(Database, keeps_precompiled_headers_warnings_and_values_that_look_like_so
 }
 
 TEST_F(Database, has_the_include_folders_of_the_environment_behind_its_own) {
-  ::setenv("CPATH", "/opt/a:", 1);
+  ::setenv("CPATH", "/opt/a:/s:", 1);
   ::setenv("CPLUS_INCLUDE_PATH", "/opt/b", 1);
   const Words words = options("/usr/bin/c++ -I/s -O3 -c /s/a.cpp -o x.o");
-  ::unsetenv("CPATH");
-  ::unsetenv("CPLUS_INCLUDE_PATH");
-  EXPECT_THAT(words, ElementsAre("-I/s", "-O3", "-I/opt/a", "-I.", "-isystem", "/opt/b"));
+  EXPECT_THAT(words, ElementsAre("-I/s", "-O3", "-isystem", "/opt/a", "-isystem", ".", "-isystem", "/opt/b"));
 }
 
 TEST_F(Database, undoes_the_quoting_of_json_and_of_the_shell) {

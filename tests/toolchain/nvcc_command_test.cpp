@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "toolchain/clean_environment.h"
 #include "toolchain/command_line.h"
 #include "util/files.h"
 
@@ -33,6 +34,7 @@ class NvccCommand : public testing::Test {
     return command.value_or(CompileCommand{});
   }
   util::TemporaryFolder folder_;
+  CleanEnvironment environment_;
 };
 
 TEST(NvccOptions, have_one_spelling_each) {
@@ -102,7 +104,6 @@ TEST_F(NvccCommand, has_what_the_environment_adds_to_every_call) {
   ::unsetenv("NVCC_APPEND_FLAGS");
   EXPECT_THAT(parse({"-O3"}).options, ElementsAre("-ccbin=/other/g++", "-O3"));
   EXPECT_THAT(parse({"-O3", "--compiler-bindir", "/own"}).options, ElementsAre("-O3", "-ccbin=/own"));
-  ::unsetenv("NVCC_CCBIN");
 }
 
 TEST_F(NvccCommand, is_optimised_unless_it_is_for_a_device_debugger) {
