@@ -25,7 +25,7 @@ wait $run
 echo "ended with $?"
 cat told
 ]])
-_run(unshare --mount true)
+_run(unshare --mount --propagation private mount --bind /dev/null /dev/null)
 if(NOT status EQUAL 0)
   message("SKIPPED: no view of the file system of its own: ${output}")
   return()
