@@ -148,10 +148,10 @@ void AgentSession::judge(Finalists& finalists, SubmitReport& report) {
     finalists.judge_best(1 - record_->limits.min_gain / 2, kFinalists);
     if (finalists.accepted() && finalists.accepted()->reference != last)
       report.accepted.push_back(*finalists.accepted());
+    if (finalists.roofline_share()) record_->roofline_share = finalists.roofline_share();
     if (report.accepted.size() == before) return;
     record_->accepted.push_back(report.accepted.back().reference);
     record_->accepted_ratio = report.accepted.back().evidence.against_baseline.ratio;
-    if (finalists.roofline_share()) record_->roofline_share = finalists.roofline_share();
   }
 }
 

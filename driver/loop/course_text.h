@@ -43,9 +43,9 @@ struct CourseEnd {
 struct IncumbentFound {
   std::string reference;  // empty: the baseline
   double ratio = 1;       // of its time over the baseline's
-  // What the roofline shares of this run are of. All 0 where kernel.json counts no work.
+  // What the roofline shares of this run are of. All 0 for a C++ kernel whose kernel.json counts no work.
   profiler::Ceilings ceilings = {};
-  std::optional<double> roofline_share = {};  // of a variant, when it was accepted
+  std::optional<double> roofline_share = {};  // of a variant
 };
 
 struct AnalysisFound {

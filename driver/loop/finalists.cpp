@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <utility>
 
 #include <fmt/core.h>
@@ -44,7 +45,7 @@ std::vector<CaseTimes> times_of(const Decision& against_baseline) {
 }
 
 // The baseline's, as candidates: of each case the median of what the races saw.
-std::vector<CaseTimes> times_of_baseline(const std::vector<Trial>& trials) {
+std::vector<CaseTimes> times_of_baseline(std::span<const Trial> trials) {
   std::map<std::string, std::pair<double, std::vector<double>>> seen;
   for (const Trial& trial : trials)
     for (const CaseTimes& one : trial.cases) {
@@ -69,7 +70,7 @@ std::optional<double> raced_as_candidate(const std::vector<Trial>& trials, const
 }  // namespace
 
 Finalists::Finalists(const RunScope& run, Workbench* bench, History& history)
-    : run_(run), bench_(bench), history_(history) {
+    : run_(run), bench_(bench), history_(history), trials_before_(history.trials().size()) {
   // What is accepted already would be judged against itself.
   for (const Trial& trial : history.trials())
     if (trial.detail.starts_with(kAcceptedAs)) judged_.insert(trial.candidate_hash);
@@ -80,11 +81,13 @@ Finalists::Finalists(const RunScope& run, Workbench* bench, History& history)
   roofline_share_ = found.roofline_share;
 }
 
-// Of the baseline it is known once something raced with it: as the build compiles it, which code of style kernel is
-// not.
+// Of the baseline it is known once something of this run raced with it: as the build compiles it, which code of style
+// kernel is not. More than the roof says that its data stays in a cache, and nothing about how good it is.
 std::optional<double> Finalists::roofline_share() const {
   if (!is_baseline_ || run_.context.spec.style == Style::kernel) return roofline_share_;
-  return share_of_roofline(run_.context.spec, ceilings_, times_of_baseline(history_.trials()));
+  const auto of_run = std::span(history_.trials()).subspan(std::min(trials_before_, history_.trials().size()));
+  const auto share = share_of_roofline(run_.context.spec, ceilings_, times_of_baseline(of_run));
+  return share && *share <= 1 ? share : std::nullopt;
 }
 
 void Finalists::look_at_incumbent() const {
@@ -117,21 +120,27 @@ IncumbentFound Finalists::choose_incumbent() {
   }
   incumbent_ = Incumbent{compiled.binary, std::move(choice.variant)};
   found.reference = incumbent_.variant->reference;
-  found.roofline_share =
-      share_of_roofline(run_.context.spec, found.ceilings, times_of(incumbent_.variant->evidence.against_baseline));
-  found.ratio = raced_ratio();
+  const Raced raced = race_incumbent();
+  found.ratio = raced.ratio;
+  found.roofline_share = share_of_roofline(run_.context.spec, found.ceilings, raced.cases);
   return found;
 }
 
 // How the incumbent races, so that the threshold for finalists is known before anything else is measured.
-double Finalists::raced_ratio() {
+Raced Finalists::race_incumbent() {
+  const Evidence& evidence = incumbent_.variant->evidence;
   // What raced in device code alone is compared with how it raced: the build's compiler may make another program.
   if (run_.context.spec.style == Style::kernel)
-    if (const auto ratio = raced_as_candidate(history_.trials(), incumbent_.variant->reference)) return *ratio;
-  auto raced = require(race(bench_->runner(), bench_->built_spec(), bench_->built_baseline(), {incumbent_.binary},
-                            measuring(run_, *bench_)));
-  const bool is_measured = raced.front().outcome == Outcome::ok && raced.front().samples > 0;
-  return is_measured ? raced.front().ratio : 1;
+    if (const auto ratio = raced_as_candidate(history_.trials(), incumbent_.variant->reference)) {
+      Raced raced;
+      raced.ratio = *ratio;
+      if (evidence.device == bench_->platform().device) raced.cases = times_of(evidence.against_baseline);
+      return raced;
+    }
+  Raced raced = require(race(bench_->runner(), bench_->built_spec(), bench_->built_baseline(), {incumbent_.binary},
+                             measuring(run_, *bench_)))
+                    .front();
+  return raced.outcome == Outcome::ok && raced.samples > 0 ? raced : Raced();
 }
 
 void Finalists::judge_best(double share, int most) {
@@ -159,7 +168,7 @@ bool Finalists::judge(const Trial& trial) {
   const Evidence& evidence = judged.variant->evidence;
   if (run_.course.replays())
     run_.progress.on_event(Accepted{judged.variant->reference, evidence.against_incumbent, evidence.against_baseline});
-  // As in raced_ratio().
+  // As in race_incumbent().
   const bool raced_alike = run_.context.spec.style != Style::kernel;
   incumbent_ratio_ = raced_alike ? evidence.against_baseline.ratio : raced;
   roofline_share_ = judged.roofline_share;

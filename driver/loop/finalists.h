@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <set>
 #include <string>
 
 #include "loop/acceptance.h"
 #include "loop/history.h"
+#include "loop/measurement.h"
 #include "loop/run_scope.h"
 #include "loop/workbench.h"
 #include "profiler/roofline.h"
@@ -36,7 +38,7 @@ class Finalists {
 
  private:
   IncumbentFound choose_incumbent();
-  double raced_ratio();
+  Raced race_incumbent();
   bool judge(const Trial& trial);
   JudgedFinalist judged_now(const Trial& trial);
   Evaluated rebuilt(const Trial& trial);
@@ -44,6 +46,7 @@ class Finalists {
   const RunScope& run_;
   Workbench* bench_;
   History& history_;
+  std::size_t trials_before_;   // of earlier runs, which may have been compiled or measured otherwise
   Incumbent incumbent_;         // not of a replay
   double incumbent_ratio_ = 1;  // of its time over the baseline's, as far as measured
   std::optional<Variant> accepted_;

@@ -21,8 +21,8 @@ constexpr double kFallbackShare = 0.2;
 
 std::string roofline_distance(const std::optional<double>& share) {
   if (!share)
-    return "how far the roofline is, is not known: the spec counts no work, or nothing was measured as the build "
-           "compiles it";
+    return "how far the roofline is, is not known: the spec counts no work, the data stays in a cache, or nothing "
+           "was measured as the build compiles it";
   return fmt::format("{:.0f} % of the roofline", *share * 100);
 }
 

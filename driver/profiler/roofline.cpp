@@ -24,8 +24,8 @@ double arithmetic_roof(const KernelSpec& spec, double flops, double bytes, const
   const auto is_wide = [&](const Parameter& one) {
     return one.is_buffer() && is_floating(one.dtype) && !is_narrow(one);
   };
-  const bool narrow = std::ranges::any_of(
-      spec.parameters, [&](const Parameter& one) { return one.kind == ParameterKind::input && is_narrow(one); });
+  const bool narrow =
+      std::ranges::any_of(spec.parameters, [&](const Parameter& one) { return one.is_read() && is_narrow(one); });
   const bool products = contracts || flops > kProductIntensity * bytes;
   if (narrow && products && ceilings.tensor_flops_per_s > 0) return ceilings.tensor_flops_per_s;
   const bool halves = narrow && std::ranges::none_of(spec.parameters, is_wide);

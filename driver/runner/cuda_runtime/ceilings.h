@@ -11,7 +11,7 @@ struct DeviceCeilings {
   double flops_per_s = 0;         // fp32 multiply-adds, two operations each
   double half_flops_per_s = 0;    // fp16 multiply-adds in pairs; 0 before compute capability 5.3
   double tensor_flops_per_s = 0;  // fp16 products added up in fp32, by mma.sync; 0 where there is none
-  double launch_s = 0;  // between events around a kernel that does nothing, all of them queued before
+  double launch_s = 0;            // between events around a kernel that does nothing, all of them queued before
 };
 
 // 0, or an error's number with the step in `why`.
