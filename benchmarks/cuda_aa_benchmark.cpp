@@ -193,12 +193,19 @@ struct Gpu {
 std::vector<Tally> compare_all(const std::vector<Gpu>& gpus, const KernelSpec& spec, const Programs& programs,
                                int pairs, const loop::MeasurementOptions& given, std::mt19937_64& seeds) {
   std::atomic<int> done = 0;
+  std::atomic<bool> failed = false;  // what one GPU cannot do, the others need not go on with
   std::vector<std::future<Measured>> running;
   for (const Gpu& gpu : gpus) {
     loop::MeasurementOptions options = given;
     options.gpu = gpu.device.uuid;
+    options.interrupted = [&] { return failed || given.interrupted(); };
     running.push_back(std::async(std::launch::async, [&, options, seed = seeds()] {
-      return measure_pairs(*gpu.runner, spec, programs, pairs, options, seed, done);
+      try {
+        return measure_pairs(*gpu.runner, spec, programs, pairs, options, seed, done);
+      } catch (...) {
+        failed = true;
+        throw;
+      }
     }));
   }
   std::vector<Measured> measured;

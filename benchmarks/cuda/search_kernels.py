@@ -93,10 +93,17 @@ def roof_us(kernel, sizes, ceilings):
     spec = spec_of(kernel)
     names = dict(sizes, min=min, max=max, ceil_div=lambda a, b: -(-a // b), __builtins__={})
     flops, size = (eval(spec["work"].get(key, "0"), names) for key in ("flops", "bytes"))
-    narrow = any(p["kind"] == "input" and p["dtype"] in ("float16", "bfloat16") for p in spec["parameters"])
+    floats = {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "float8_e4m3": 1, "float8_e5m2": 1}
+    buffers = [p for p in spec["parameters"] if p["kind"] in ("input", "output", "inout", "workspace")]
+    narrow = any(floats.get(p["dtype"], 4) <= 2 for p in buffers if p["kind"] in ("input", "inout"))
     contracts = any(t.get("contraction") for t in spec["tolerance"].values())
-    products = narrow and (contracts or flops > 64 * size)  # as driver/profiler/roofline.h has it
-    rate = ceilings["tensor_flops_per_s" if products else "flops_per_s"]
+    # As driver/profiler/roofline.h has it.
+    if narrow and (contracts or flops > 64 * size):
+        rate = ceilings["tensor_flops_per_s"]
+    elif narrow and all(floats.get(p["dtype"], 0) <= 2 for p in buffers):
+        rate = max(ceilings["flops_per_s"], ceilings.get("half_flops_per_s", 0))
+    else:
+        rate = ceilings["flops_per_s"]
     return 1e6 * max(flops / rate, size / ceilings["bytes_per_s"])
 
 
