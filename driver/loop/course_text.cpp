@@ -167,6 +167,10 @@ Json json_of(const Measured& one) {
           {"confidence", samples.policy.confidence},
           {"looks", samples.policy.looks},
           {"out_of_time", samples.out_of_time},
+          {"conditions",
+           {{"looks", samples.conditions.looks},
+            {"throttled", samples.conditions.throttled},
+            {"shared", samples.conditions.shared}}},
           {"cases", std::move(cases)},
           {"pairs", std::move(pairs)}};
 }
@@ -188,6 +192,10 @@ Measured measured_of(const Json& json) {
   samples.policy.confidence = json.at("confidence").get<double>();
   samples.policy.looks = json.at("looks").get<std::vector<int>>();
   samples.out_of_time = json.at("out_of_time").get<bool>();
+  const Json& conditions = json.at("conditions");
+  samples.conditions = {.looks = conditions.at("looks").get<int>(),
+                        .throttled = conditions.at("throttled").get<int>(),
+                        .shared = conditions.at("shared").get<int>()};
   for (const Json& timed : json.at("cases"))
     samples.cases.push_back({timed.at("name").get<std::string>(), timed.at("weight").get<double>()});
   for (const Json& pair : json.at("pairs")) {

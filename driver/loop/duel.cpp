@@ -147,6 +147,7 @@ Sampled<void> Duel::half(const std::vector<int>& slots, bool candidate_first, Du
     if (!step) return std::unexpected(step.error());
     (candidate ? times.candidate_child : times.incumbent_child) = step->child_time;
     (candidate ? times.candidate_driver : times.incumbent_driver) = step->driver_time;
+    if (step->device_state) samples.conditions.add(*step->device_state);
   }
   auto of_call = [this](std::chrono::nanoseconds time) {
     return static_cast<double>(time.count()) / plan_.repetitions;

@@ -11,6 +11,7 @@
 #include "loop/case_plan.h"
 #include "loop/clock_check.h"
 #include "loop/contents.h"
+#include "loop/device_conditions.h"
 #include "loop/sampled.h"
 #include "runner/runner.h"
 
@@ -31,6 +32,7 @@ struct DuelLength {
 struct DuelSamples {
   judge::PairSamples times;         // of one call, in ns
   std::vector<SampleTimes> clocks;  // of one sample, by both clocks; same order
+  DeviceConditions conditions;
 };
 
 // Two live processes that run one case in turn, in ABBA blocks of random orientation. Each timed call finds contents

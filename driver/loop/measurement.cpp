@@ -91,6 +91,7 @@ Sampled<void> Contest::measure_pair(int number) {
     Duel duel(spec_, plans_[c], contents_[c], incumbent, candidate, random_, options_.interrupted);
     auto samples = duel.run({});
     if (!samples) return std::unexpected(samples.error());
+    samples_.conditions.add(samples->conditions);
     pair.push_back(std::move(samples->times));
     clocks_[c].insert(clocks_[c].end(), samples->clocks.begin(), samples->clocks.end());
   }
@@ -131,6 +132,8 @@ Sampled<Decision> Contest::run() {
 Decision decided(const MeasuredSamples& samples) {
   Decision decision = judge::decide(samples.policy, samples.cases, samples.pairs);
   if (samples.out_of_time && !decision.accepted) decision.reason += "; the time budget ended the measurement";
+  if (const std::string conditions = samples.conditions.text(); !conditions.empty())
+    decision.reason += "; " + conditions;
   return decision;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "judge/judge.h"
+#include "loop/device_conditions.h"
 #include "loop/measuring_lane.h"
 #include "runner/runner.h"
 #include "values/binary.h"
@@ -41,7 +42,9 @@ struct MeasuredSamples {
   std::vector<judge::TimedCase> cases;
   std::vector<std::vector<judge::PairSamples>> pairs;  // as decide() takes them
   bool out_of_time = false;                            // the budget ended it before the rule did
+  DeviceConditions conditions = {};
 };
+// The reason of the decision says also what may have disturbed it.
 Decision decided(const MeasuredSamples& samples);
 
 // What measuring a candidate gave: a decision, or how the candidate failed in the middle (outcome other than ok).

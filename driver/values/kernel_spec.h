@@ -97,7 +97,7 @@ struct KernelSpec {
   Style style = Style::launcher;
   std::string entry;                   // possibly qualified: "ns::softmax_forward"
   std::optional<Launch> launch;        // style kernel
-  bool architecture_specific = false;  // CUDA: compiled for sm_90a rather than sm_90, say (wgmma, setmaxnreg)
+  bool architecture_specific = false;  // CUDA: tuned only where it is built for sm_90a, say, and not sm_90 (wgmma)
   std::vector<Parameter> parameters;
   std::vector<Case> cases;
   std::optional<Reference> reference;

@@ -16,6 +16,7 @@ Measured plainly_faster() {
   MeasuredSamples& samples = measured.samples;
   samples.policy.looks = {8};
   samples.cases = {{"large", 1}};
+  samples.conditions = {.looks = 64, .throttled = 0, .shared = 64};
   for (int pair = 0; pair < 8; ++pair) {
     const double noise = pair % 2 == 0 ? 1.0 : 1.001;
     samples.pairs.push_back({{{1000 * noise, 1001, 1002, 1003}, {500, 500.5 * noise, 501, 501.5}}});

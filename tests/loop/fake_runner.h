@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -41,7 +42,8 @@ struct FakeProgram {
   double sweep_ns = 0;       // what sweeping the caches takes, a call
   int fails_at_sample = -1;  // of its first process that gets so far
   Outcome failure = Outcome::crashed;
-  bool remembers_by_slot = false;  // writes what was right when the slot was first used
+  bool remembers_by_slot = false;                // writes what was right when the slot was first used
+  std::optional<DeviceState> device_state = {};  // of each sample
 };
 
 // No process, no clock: says how long each step took by the programs' own account, which makes tests of the protocol
@@ -151,6 +153,7 @@ inline Result<RunResult> FakeSession::sample(const runner::SamplePlan& plan) {
   }
   result.child_time = std::chrono::nanoseconds(std::llround(ns * program.clock_factor));
   result.driver_time = std::chrono::nanoseconds(std::llround(ns + sweeps + 5'000));
+  result.device_state = program.device_state;
   return result;
 }
 

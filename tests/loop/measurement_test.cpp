@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loop/measurement.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "loop/fake_runner.h"
@@ -10,7 +11,9 @@ namespace kagent::loop {
 namespace {
 
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
+using testing::Not;
 
 class Measurement : public testing::Test {
  protected:
@@ -35,6 +38,37 @@ TEST_F(Measurement, AcceptsAFasterProgramAfterFourPairs) {
   EXPECT_TRUE(measured.decision.accepted) << measured.decision.reason;
   EXPECT_NEAR(measured.decision.ratio, 0.8, 0.01);
   EXPECT_EQ(measured.decision.cases[0].pairs, 4);
+}
+
+TEST_F(Measurement, SaysWhatMayHaveDisturbedIt) {
+  runner_.programs["b"].call_ns = 0.8e6;
+  DeviceState state;
+  state.throttle_reasons = 1;  // idle just before
+  runner_.programs["a"].device_state = runner_.programs["b"].device_state = state;
+  EXPECT_THAT(run().value().decision.reason, Not(HasSubstr("samples"))) << "nothing did";
+
+  state.other_processes = 2;
+  runner_.programs["a"].device_state = state;
+  const Measured measured = run().value();
+  EXPECT_TRUE(measured.decision.accepted);
+  const DeviceConditions& conditions = measured.samples.conditions;
+  EXPECT_EQ(conditions.looks, 2 * conditions.shared);
+  EXPECT_THAT(measured.decision.reason, EndsWith(fmt::format("; other programs had the GPU open in {} of {} samples",
+                                                             conditions.shared, conditions.looks)));
+}
+
+TEST(DeviceConditions, TellWhatHoldsForAQuarterOfTheSamples) {
+  EXPECT_EQ(DeviceConditions{}.text(), "");
+  EXPECT_EQ((DeviceConditions{.looks = 96, .throttled = 23, .shared = 23}).text(), "");
+  EXPECT_EQ(
+      (DeviceConditions{.looks = 96, .throttled = 24, .shared = 96}).text(),
+      "other programs had the GPU open in 96 of 96 samples, heat or power held its clocks down in 24 of 96 samples");
+  DeviceConditions all;
+  DeviceState hot;
+  hot.throttle_reasons = 0x20;
+  all.add(hot);
+  all.add(all);
+  EXPECT_EQ(all.text(), "heat or power held its clocks down in 2 of 2 samples");
 }
 
 TEST_F(Measurement, SwapsTheOrderOfStartFromPairToPair) {
