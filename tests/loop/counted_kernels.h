@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,10 @@ class CountedKernels : public runner::OnGpu<Base> {
         runner::make_cuda_runner({.device = this->device_, .kernel_runner = runner::kernel_runner(), .warm = 0});
   }
 
-  static Binary counted(const std::string& symbol, const std::string& grid, const std::string& block) {
-    return runner::device_binary(KAGENT_COUNTED_KERNELS, symbol, runner::launch(grid, block));
+  // `code`: planted/counted.cu, compiled.
+  static Binary counted(const std::filesystem::path& code, const std::string& symbol, const std::string& grid,
+                        const std::string& block) {
+    return runner::device_binary(code, symbol, runner::launch(grid, block));
   }
   // x, y and n: what each of them takes.
   static std::vector<Parameter> counted_parameters() {

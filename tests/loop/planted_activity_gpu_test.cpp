@@ -47,7 +47,7 @@ class PlantedActivity : public CountedKernels<> {
   }
   Bottleneck of_kernel(const std::string& name, const std::string& grid, const std::string& block, int n,
                        const KernelSpec& spec = {}) {
-    return summary(counted(name, grid, block), counted_parameters(), counted_inputs(n), spec);
+    return summary(counted(KAGENT_COUNTED_KERNELS, name, grid, block), counted_parameters(), counted_inputs(n), spec);
   }
   Bottleneck of_launcher(int mode, int n) {
     return summary({KAGENT_CUDA_LAUNCHER, "", ""}, runner::launcher_parameters(), runner::call_inputs(n, mode));

@@ -31,7 +31,8 @@ class PlantedCounters : public CountedKernels<testing::TestWithParam<Planted>> {
 TEST_P(PlantedCounters, show_the_pattern) {
   const Planted& planted = GetParam();
   const CallInputs inputs = counted_inputs(planted.n);
-  const auto session = start(counted(planted.kernel, planted.grid, planted.block), counted_parameters());
+  const auto session =
+      start(counted(KAGENT_COUNTED_KERNELS, planted.kernel, planted.grid, planted.block), counted_parameters());
   ASSERT_TRUE(session);
   ASSERT_THAT(runner::done(session->prepare(0, inputs, {})), runner::IsOk());
   std::chrono::nanoseconds time = std::chrono::hours(1);
